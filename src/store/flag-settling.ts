@@ -69,29 +69,96 @@ interface Waiting {
 const isCrowded = ({ count, left }: Waiting) => count > left && count >= Math.min(left + MANY_OVERLAYS, MOST_OVERLAYS);
 
 export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
-  const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
-  const waiting = new Map<string, Waiting>();
-  /** Settles when covered overlays of all waiting accounts have been dropped. */
-  let dropped: Promise<void> = Promise.resolve();
-  let isStopped = false;
+  return new Settler(options);
+}
 
-  async function writeAll(accountId: string, goesOn: () => boolean): Promise<boolean> {
-    while (!isStopped && goesOn()) {
+class Settler implements FlagSettling {
+  readonly #rows: FlagOverlayRows;
+  readonly #failed: (accountId: string, error: unknown) => void;
+  readonly #quietMs: number;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Settles when covered overlays of all waiting accounts have been dropped. */
+  #dropped: Promise<void> = Promise.resolve();
+  #isStopped = false;
+  readonly #queue: WorkQueue;
+
+  constructor(options: FlagSettlingOptions) {
+    const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
+    this.#rows = rows;
+    this.#failed = failed;
+    this.#quietMs = quietMs;
+    this.#queue = new WorkQueue({
+      work: (accountId) => this.#settle(accountId),
+      failed: (accountId, error) => this.#failed(accountId, error),
+      workers: 1,
+      most: Number.POSITIVE_INFINITY,
+      backoff: { firstMs: retryMs, longestMs: retryMs },
+      restMs: (_, hasFailed) => (hasFailed ? retryMs : 0),
+    });
+  }
+
+  async makeRoom(accountId: string): Promise<void> {
+    const account = this.#waiting.get(accountId);
+    if (account === undefined || account.count < MOST_OVERLAYS) return;
+    await this.#drop(accountId, account);
+    while (account.count >= MOST_OVERLAYS && (await this.#rows.write(accountId, WHOLE))) account.count--;
+  }
+
+  mayHave(accountId: string): boolean {
+    return this.#waiting.has(accountId);
+  }
+
+  note(accountId: string): void {
+    const last = performance.now();
+    const account = this.#waiting.get(accountId);
+    if (account === undefined)
+      this.#waiting.set(accountId, { count: 1, left: 0, dropping: undefined, since: last, last });
+    else {
+      account.count++;
+      account.last = last;
+      this.#dropMany(accountId, account);
+    }
+    this.#queue.addAfter(accountId, this.#quietMs);
+  }
+
+  async sweep(): Promise<number> {
+    let count = 0;
+    for (const accountId of await this.#rows.behind(LEFT_MS, ACCOUNTS_A_SWEEP)) {
+      try {
+        if (await this.#writeAll(accountId, () => true)) count++;
+      } catch (error) {
+        // One failing account must not stop the others.
+        this.#failed(accountId, error);
+      }
+    }
+    return count;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#queue.stop();
+    await this.#dropped;
+  }
+
+  async #writeAll(accountId: string, goesOn: () => boolean): Promise<boolean> {
+    while (!this.#isStopped && goesOn()) {
       const began = performance.now();
-      if (!(await rows.write(accountId, SLICE))) return true;
+      if (!(await this.#rows.write(accountId, SLICE))) return true;
       await pause((performance.now() - began) * REST);
     }
     return false;
   }
 
   /** Negative or 0 when the account is due. */
-  const dueInMs = ({ since, last }: Waiting) => Math.min(last + quietMs, since + PATIENCE_MS) - performance.now();
+  #dueInMs({ since, last }: Waiting): number {
+    return Math.min(last + this.#quietMs, since + PATIENCE_MS) - performance.now();
+  }
 
-  async function dropCovered(accountId: string, account: Waiting): Promise<void> {
-    if (isStopped) return;
+  async #dropCovered(accountId: string, account: Waiting): Promise<void> {
+    if (this.#isStopped) return;
     const { count } = account;
     try {
-      account.left = await rows.dropCovered(accountId);
+      account.left = await this.#rows.dropCovered(accountId);
     } catch (error) {
       // Try again only when there are many more.
       account.left = account.count;
@@ -101,89 +168,38 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
   }
 
   /** Drops covered overlays of one account at a time, in order. */
-  function drop(accountId: string, account: Waiting): Promise<void> {
+  #drop(accountId: string, account: Waiting): Promise<void> {
     if (account.dropping !== undefined) return account.dropping;
-    const dropping = dropped
-      .then(() => dropCovered(accountId, account))
+    const dropping = this.#dropped
+      .then(() => this.#dropCovered(accountId, account))
       .finally(() => {
         account.dropping = undefined;
-        dropMany(accountId, account);
+        this.#dropMany(accountId, account);
       });
     account.dropping = dropping;
-    dropped = dropping.catch(() => {});
+    this.#dropped = dropping.catch(() => {});
     return dropping;
   }
 
-  function dropMany(accountId: string, account: Waiting): void {
-    if (isStopped || account.dropping !== undefined || !isCrowded(account)) return;
-    drop(accountId, account).catch((error: unknown) => {
-      if (!isStopped) failed(accountId, error);
+  #dropMany(accountId: string, account: Waiting): void {
+    if (this.#isStopped || account.dropping !== undefined || !isCrowded(account)) return;
+    this.#drop(accountId, account).catch((error: unknown) => {
+      if (!this.#isStopped) this.#failed(accountId, error);
     });
   }
 
   /** Returns the time after which the account is due again. */
-  async function settle(accountId: string): Promise<number | undefined> {
-    const account = waiting.get(accountId);
+  async #settle(accountId: string): Promise<number | undefined> {
+    const account = this.#waiting.get(accountId);
     if (account === undefined) return undefined;
-    if (dueInMs(account) > 0) return dueInMs(account);
-    await drop(accountId, account);
-    if (dueInMs(account) > 0) return dueInMs(account);
+    if (this.#dueInMs(account) > 0) return this.#dueInMs(account);
+    await this.#drop(accountId, account);
+    if (this.#dueInMs(account) > 0) return this.#dueInMs(account);
     const { last } = account;
-    const isDone = await writeAll(accountId, () => account.last === last || dueInMs(account) <= 0);
+    const isDone = await this.#writeAll(accountId, () => account.last === last || this.#dueInMs(account) <= 0);
     // A commit may have added an overlay after the last check.
     if (isDone && account.last !== last) account.since = performance.now();
-    else if (isDone) waiting.delete(accountId);
-    return waiting.has(accountId) ? dueInMs(account) : undefined;
+    else if (isDone) this.#waiting.delete(accountId);
+    return this.#waiting.has(accountId) ? this.#dueInMs(account) : undefined;
   }
-
-  const queue = new WorkQueue({
-    work: settle,
-    failed: (accountId, error) => failed(accountId, error),
-    workers: 1,
-    most: Number.POSITIVE_INFINITY,
-    backoff: { firstMs: retryMs, longestMs: retryMs },
-    restMs: (_, hasFailed) => (hasFailed ? retryMs : 0),
-  });
-
-  return {
-    async makeRoom(accountId) {
-      const account = waiting.get(accountId);
-      if (account === undefined || account.count < MOST_OVERLAYS) return;
-      await drop(accountId, account);
-      while (account.count >= MOST_OVERLAYS && (await rows.write(accountId, WHOLE))) account.count--;
-    },
-
-    mayHave: (accountId) => waiting.has(accountId),
-
-    note(accountId) {
-      const last = performance.now();
-      const account = waiting.get(accountId);
-      if (account === undefined) waiting.set(accountId, { count: 1, left: 0, dropping: undefined, since: last, last });
-      else {
-        account.count++;
-        account.last = last;
-        dropMany(accountId, account);
-      }
-      queue.addAfter(accountId, quietMs);
-    },
-
-    async sweep() {
-      let count = 0;
-      for (const accountId of await rows.behind(LEFT_MS, ACCOUNTS_A_SWEEP)) {
-        try {
-          if (await writeAll(accountId, () => true)) count++;
-        } catch (error) {
-          // One failing account must not stop the others.
-          failed(accountId, error);
-        }
-      }
-      return count;
-    },
-
-    async stop() {
-      isStopped = true;
-      await queue.stop();
-      await dropped;
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { assert, mask } from 'superstruct';
 import { clock } from '../../store/clock.js';
 import { randomOctets } from '../../store/ids/random-octets.js';
 import { shardOf } from '../../store/shard.js';
-import { Activation } from './activation.js';
+import { Activation, type ActivationHost } from './activation.js';
 import type { Behavior } from './behavior.js';
 import { type Meter, NO_METER, outcomeOf } from './meter.js';
 import type { Ownership, ShardListener } from './ownership/ownership.js';
@@ -64,112 +64,203 @@ const LOOKED_AT = 64;
 const ACTIVATION_OCTETS = 1_000;
 
 export function startHost<P extends Protocol, S, T, R, D>(options: HostOptions<P, S, T, R, D>): Host {
-  const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
-  const { name, operations } = behavior.protocol;
+  return new ActorHost<P, S, T, R, D>(options);
+}
+
+class ActorHost<P extends Protocol, S, T, R, D> implements Host {
+  readonly #options: HostOptions<P, S, T, R, D>;
+  readonly #behavior: Behavior<P, S, T, R, D>;
+  readonly #transport: Transport;
+  readonly #ownership: Pick<Ownership, 'shards' | 'epochOf' | 'recheck'>;
+  readonly #log: Logger;
+  readonly #meter: Meter;
+  readonly #tracer: Tracer;
+  readonly #name: string;
+  readonly #operations: Protocol['operations'];
   // The most recently used is the last.
-  const activations = new Map<string, Activation<P, S, T, R, D>>();
+  readonly #activations = new Map<string, Activation<P, S, T, R, D>>();
   /** The approximate memory of all actors. */
-  let octets = 0;
+  #octets = 0;
   /** Requests in progress, each with its shard. */
-  const underWay = new Map<Promise<ReplyPacket>, number>();
-  const responders = new Map<number, Registration>();
+  readonly #underWay = new Map<Promise<ReplyPacket>, number>();
+  readonly #responders = new Map<number, Registration>();
   /** Accounts whose last commit may have happened unpublished. */
-  const uncertain = new Set<string>();
+  readonly #uncertain = new Set<string>();
+  readonly #activationHost: ActivationHost;
+  readonly #sweeping: NodeJS.Timeout;
 
-  const activationHost = {
-    log,
-    tracer,
-    now: () => clock.now(),
-    random: randomOctets(),
-    publish: (packet: EventPacket) => {
-      meter.published(packet.events.length);
-      transport.publish(eventSubject(name, packet.accountId), packet);
-      options.published?.(packet);
-    },
-    loaded: () => meter.loaded(),
-    grown: (activation: { readonly accountId: string }, by: number) => {
-      if (activations.get(activation.accountId) !== activation) return;
-      octets += by;
-      if (octets > options.maxOctets) makeRoom(activation);
-    },
-    uncertain: (accountId: string) => void uncertain.add(accountId),
-    fenced: () => {
-      meter.fenced();
-      ownership.recheck();
-    },
-    ended: (ended: { readonly accountId: string }) => {
-      if (activations.get(ended.accountId) === ended) remove(ended.accountId);
-    },
-  };
+  constructor(options: HostOptions<P, S, T, R, D>) {
+    this.#options = options;
+    const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
+    this.#behavior = behavior;
+    this.#transport = transport;
+    this.#ownership = ownership;
+    this.#log = log;
+    this.#meter = meter;
+    this.#tracer = tracer;
+    const { name, operations } = this.#behavior.protocol;
+    this.#name = name;
+    this.#operations = operations;
+    this.#activationHost = this.#callbacks();
+    this.#sweeping = setInterval(() => this.#sweep(), options.sweepMs);
+  }
 
-  async function respond(request: RequestPacket, foreign: boolean): Promise<ReplyPacket> {
-    const epoch = ownership.epochOf(request.accountId);
+  async acquired(shards: readonly number[]): Promise<void> {
+    for (const shard of shards) {
+      if (!this.#responders.has(shard))
+        this.#responders.set(
+          shard,
+          this.#transport.respond(requestSubject(this.#name, shard), (request, isForeign) =>
+            this.#tracked(request, isForeign),
+          ),
+        );
+    }
+    await Promise.all(shards.map((shard) => this.#responders.get(shard)?.ready));
+  }
+
+  async released(shards: readonly number[]): Promise<void> {
+    const leaving = new Set(shards);
+    for (const shard of leaving) {
+      this.#responders.get(shard)?.end();
+      this.#responders.delete(shard);
+    }
+    // Collected before the wait: the shards may be acquired again before the last answer is sent.
+    const taken = [...this.#underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
+    const over = [...this.#activations].filter(([accountId]) =>
+      leaving.has(shardOf(accountId, this.#ownership.shards)),
+    );
+    await Promise.allSettled(taken);
+    for (const [accountId, activation] of over) {
+      if (this.#activations.get(accountId) === activation) this.#remove(accountId);
+    }
+    for (const accountId of this.#uncertain)
+      if (leaving.has(shardOf(accountId, this.#ownership.shards))) this.#recheckFollowers(accountId);
+  }
+
+  get size() {
+    return this.#activations.size;
+  }
+
+  get load(): HostLoad {
+    let waiting = 0;
+    for (const activation of this.#activations.values()) waiting += activation.waiting;
+    return { actors: this.#activations.size, octets: this.#octets, waiting };
+  }
+
+  positionOf(accountId: string): number | undefined {
+    const activation = this.#activations.get(accountId);
+    return activation?.epoch === this.#ownership.epochOf(accountId) ? activation?.position : undefined;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#sweeping);
+    for (const responder of this.#responders.values()) responder.end();
+    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay.keys()]);
+    this.#activations.clear();
+    this.#octets = 0;
+    for (const accountId of this.#uncertain) this.#recheckFollowers(accountId);
+  }
+
+  /** What an activation tells its host and asks of it. */
+  #callbacks(): ActivationHost {
+    return {
+      log: this.#log,
+      tracer: this.#tracer,
+      now: () => clock.now(),
+      random: randomOctets(),
+      publish: (packet) => {
+        this.#meter.published(packet.events.length);
+        this.#transport.publish(eventSubject(this.#name, packet.accountId), packet);
+        this.#options.published?.(packet);
+      },
+      loaded: () => this.#meter.loaded(),
+      grown: (activation, by) => {
+        if (this.#activations.get(activation.accountId) !== activation) return;
+        this.#octets += by;
+        if (this.#octets > this.#options.maxOctets) this.#makeRoom(activation);
+      },
+      uncertain: (accountId) => void this.#uncertain.add(accountId),
+      fenced: () => {
+        this.#meter.fenced();
+        this.#ownership.recheck();
+      },
+      ended: (ended) => {
+        if (this.#activations.get(ended.accountId) === ended) this.#remove(ended.accountId);
+      },
+    };
+  }
+
+  async #respond(request: RequestPacket, foreign: boolean): Promise<ReplyPacket> {
+    const epoch = this.#ownership.epochOf(request.accountId);
     if (epoch === undefined) return { kind: 'notOwner' };
-    const operation = operations[request.name];
-    if (options.checked && operation !== undefined) assert(request.payload, operation.payload);
-    const reply = await activationOf(request.accountId, epoch).receive(foreign ? understood(request) : request);
-    if (options.checked && reply.kind === 'reply' && operation !== undefined) assert(reply.reply, operation.reply);
+    const operation = this.#operations[request.name];
+    if (this.#options.checked && operation !== undefined) assert(request.payload, operation.payload);
+    const reply = await this.#activationOf(request.accountId, epoch).receive(
+      foreign ? this.#understood(request) : request,
+    );
+    if (this.#options.checked && reply.kind === 'reply' && operation !== undefined)
+      assert(reply.reply, operation.reply);
     return reply;
   }
 
   /** Drops fields that a later version has added. @throws StructError */
-  function understood(request: RequestPacket): RequestPacket {
-    const operation = operations[request.name];
+  #understood(request: RequestPacket): RequestPacket {
+    const operation = this.#operations[request.name];
     return operation === undefined ? request : { ...request, payload: mask(request.payload, operation.payload) };
   }
 
-  function activationOf(accountId: string, epoch: number): Activation<P, S, T, R, D> {
-    const known = activations.get(accountId);
+  #activationOf(accountId: string, epoch: number): Activation<P, S, T, R, D> {
+    const known = this.#activations.get(accountId);
     if (known?.epoch === epoch) {
-      activations.delete(accountId);
-      activations.set(accountId, known);
+      this.#activations.delete(accountId);
+      this.#activations.set(accountId, known);
       return known;
     }
-    remove(accountId);
-    const activation = new Activation(behavior, activationHost, accountId, epoch);
-    activations.set(accountId, activation);
-    octets += ACTIVATION_OCTETS;
+    this.#remove(accountId);
+    const activation = new Activation(this.#behavior, this.#activationHost, accountId, epoch);
+    this.#activations.set(accountId, activation);
+    this.#octets += ACTIVATION_OCTETS;
     return activation;
   }
 
-  function remove(accountId: string): void {
-    const activation = activations.get(accountId);
+  #remove(accountId: string): void {
+    const activation = this.#activations.get(accountId);
     if (activation === undefined) return;
-    activations.delete(accountId);
-    octets -= activation.octets + ACTIVATION_OCTETS;
+    this.#activations.delete(accountId);
+    this.#octets -= activation.octets + ACTIVATION_OCTETS;
   }
 
   /** Makes room without waiting for the next sweep. If the first actors are not idle, the rest is left to the sweep. */
-  function makeRoom(beside: { readonly accountId: string }): void {
-    const before = activations.size;
+  #makeRoom(beside: { readonly accountId: string }): void {
+    const before = this.#activations.size;
     let looked = 0;
-    for (const [accountId, activation] of activations) {
-      if (octets <= options.maxOctets || looked++ === LOOKED_AT) break;
-      if (activation.isIdle && activation !== beside) remove(accountId);
+    for (const [accountId, activation] of this.#activations) {
+      if (this.#octets <= this.#options.maxOctets || looked++ === LOOKED_AT) break;
+      if (activation.isIdle && activation !== beside) this.#remove(accountId);
     }
-    if (activations.size < before) meter.passivated(before - activations.size);
+    if (this.#activations.size < before) this.#meter.passivated(before - this.#activations.size);
   }
 
-  function tracked(request: RequestPacket, foreign = false): Promise<ReplyPacket> {
-    const began = meter.now();
-    const operation = operations[request.name] === undefined ? 'unknown' : request.name;
-    const span = tracer.start(`${name}.${operation}`, { kind: 'server', parent: request.trace });
+  #tracked(request: RequestPacket, foreign = false): Promise<ReplyPacket> {
+    const began = this.#meter.now();
+    const operation = this.#operations[request.name] === undefined ? 'unknown' : request.name;
+    const span = this.#tracer.start(`${this.#name}.${operation}`, { kind: 'server', parent: request.trace });
     const { trace } = span;
     const traced = trace === undefined ? request : { ...request, trace };
     const reply = span
-      .within(() => respond(traced, foreign))
+      .within(() => this.#respond(traced, foreign))
       .catch((error: unknown): ReplyPacket => {
-        log.error(
+        this.#log.error(
           { accountId: request.accountId, operation: request.name, err: error },
           'request could not be carried out',
         );
         return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
       });
-    underWay.set(reply, shardOf(request.accountId, ownership.shards));
+    this.#underWay.set(reply, shardOf(request.accountId, this.#ownership.shards));
     return reply.then((answer) => {
-      underWay.delete(reply);
+      this.#underWay.delete(reply);
       const outcome = outcomeOf(answer);
-      meter.answered(name, operation, outcome, meter.now() - began);
+      this.#meter.answered(this.#name, operation, outcome, this.#meter.now() - began);
       if (span === NO_SPAN) return answer;
       span.set({ 'mansio.outcome': outcome });
       span.end(answer.kind === 'fault' ? answer : undefined);
@@ -177,90 +268,36 @@ export function startHost<P extends Protocol, S, T, R, D>(options: HostOptions<P
     });
   }
 
-  async function acquired(shards: readonly number[]): Promise<void> {
-    for (const shard of shards) {
-      if (!responders.has(shard)) responders.set(shard, transport.respond(requestSubject(name, shard), tracked));
-    }
-    await Promise.all(shards.map((shard) => responders.get(shard)?.ready));
-  }
-
-  async function released(shards: readonly number[]): Promise<void> {
-    const leaving = new Set(shards);
-    for (const shard of leaving) {
-      responders.get(shard)?.end();
-      responders.delete(shard);
-    }
-    // Collected before the wait: the shards may be acquired again before the last answer is sent.
-    const taken = [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
-    const over = [...activations].filter(([accountId]) => leaving.has(shardOf(accountId, ownership.shards)));
-    await Promise.allSettled(taken);
-    for (const [accountId, activation] of over) {
-      if (activations.get(accountId) === activation) remove(accountId);
-    }
-    for (const accountId of uncertain)
-      if (leaving.has(shardOf(accountId, ownership.shards))) recheckFollowers(accountId);
-  }
-
   /** Makes followers read the log: the last commit may be unpublished, and the next owner may not load the account for long. */
-  function recheckFollowers(accountId: string): void {
-    uncertain.delete(accountId);
-    transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'recheck' });
+  #recheckFollowers(accountId: string): void {
+    this.#uncertain.delete(accountId);
+    this.#transport.publish(eventSubject(this.#name, accountId), { v: PACKET_VERSION, kind: 'recheck' });
   }
 
   /**
    * Loads uncertain accounts again, because a load publishes the position: otherwise followers would miss the last commit until the next
    * request.
    */
-  function reloadUncertain(): void {
-    for (const accountId of [...uncertain].slice(0, RELOADS_A_SWEEP)) {
-      const epoch = ownership.epochOf(accountId);
-      if (epoch === undefined) recheckFollowers(accountId);
+  #reloadUncertain(): void {
+    for (const accountId of [...this.#uncertain].slice(0, RELOADS_A_SWEEP)) {
+      const epoch = this.#ownership.epochOf(accountId);
+      if (epoch === undefined) this.#recheckFollowers(accountId);
       else {
-        uncertain.delete(accountId);
-        activationOf(accountId, epoch);
+        this.#uncertain.delete(accountId);
+        this.#activationOf(accountId, epoch);
       }
     }
   }
 
-  function sweep(): void {
-    reloadUncertain();
-    const idleSince = clock.now() - options.idleMs;
-    const before = activations.size;
-    for (const [accountId, activation] of activations) {
+  #sweep(): void {
+    this.#reloadUncertain();
+    const idleSince = clock.now() - this.#options.idleMs;
+    const before = this.#activations.size;
+    for (const [accountId, activation] of this.#activations) {
       if (!activation.isIdle) continue;
-      if (activation.lastUsed > idleSince && octets <= options.maxOctets) continue;
-      remove(accountId);
+      if (activation.lastUsed > idleSince && this.#octets <= this.#options.maxOctets) continue;
+      this.#remove(accountId);
     }
-    if (activations.size < before) meter.passivated(before - activations.size);
+    if (this.#activations.size < before) this.#meter.passivated(before - this.#activations.size);
   }
-
-  function load(): HostLoad {
-    let waiting = 0;
-    for (const activation of activations.values()) waiting += activation.waiting;
-    return { actors: activations.size, octets, waiting };
-  }
-
-  const sweeping = setInterval(sweep, options.sweepMs);
-  return {
-    get size() {
-      return activations.size;
-    },
-    get load() {
-      return load();
-    },
-    positionOf(accountId) {
-      const activation = activations.get(accountId);
-      return activation?.epoch === ownership.epochOf(accountId) ? activation?.position : undefined;
-    },
-    acquired,
-    released,
-    async stop() {
-      clearInterval(sweeping);
-      for (const responder of responders.values()) responder.end();
-      while (underWay.size > 0) await Promise.allSettled([...underWay.keys()]);
-      activations.clear();
-      octets = 0;
-      for (const accountId of uncertain) recheckFollowers(accountId);
-    },
-  };
 }

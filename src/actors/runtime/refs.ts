@@ -49,30 +49,69 @@ interface StoreAnswers {
 type Opened = { readonly reply: unknown } | { readonly refusal: string };
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, ownership, streams, host, store, ownerWaitMs = OWNER_WAIT_MS } = options;
-  const { meter = NO_METER, tracer = NO_TRACER } = options;
-  const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
-  const relocations = new Relocations(ownership.relocations$);
-  const ownerRetry = new OwnerRetry();
-  ownership.relocations$.subscribe(({ shards }) => {
-    for (const shard of shards) ownerRetry.end(shard);
-  });
+  return new ActorRefs<P>(options);
+}
 
-  function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
+class ActorRefs<P extends Protocol> implements Refs<P> {
+  readonly #protocol: P;
+  readonly #transport: Transport;
+  readonly #ownership: Pick<Ownership, 'shards' | 'epochOf' | 'relocations$' | 'missing'>;
+  readonly #streams: EventStreams<EventOf<P>>;
+  readonly #host: Pick<Host, 'positionOf'> | undefined;
+  readonly #store: StoreAnswers | undefined;
+  readonly #ownerWaitMs: number;
+  readonly #meter: Meter;
+  readonly #tracer: Tracer;
+  readonly #isWatched: boolean;
+  readonly #relocations: Relocations;
+  readonly #ownerRetry = new OwnerRetry();
+
+  constructor(options: RefsOptions<P>) {
+    const { protocol, transport, ownership, streams, host, store, ownerWaitMs = OWNER_WAIT_MS } = options;
+    this.#protocol = protocol;
+    this.#transport = transport;
+    this.#ownership = ownership;
+    this.#streams = streams;
+    this.#host = host;
+    this.#store = store;
+    this.#ownerWaitMs = ownerWaitMs;
+    const { meter = NO_METER, tracer = NO_TRACER } = options;
+    this.#meter = meter;
+    this.#tracer = tracer;
+    this.#isWatched = this.#meter !== NO_METER || this.#tracer !== NO_TRACER;
+    this.#relocations = new Relocations(this.#ownership.relocations$);
+    this.#ownership.relocations$.subscribe(({ shards }) => {
+      for (const shard of shards) this.#ownerRetry.end(shard);
+    });
+  }
+
+  of(accountId: string): Ref<P> {
+    const host = this.#host;
+    return {
+      get position() {
+        return host?.positionOf(accountId);
+      },
+      ask: (name, payload, ask_) => this.#ask(accountId, name, payload, ask_) as never,
+      events$: (after) => this.#streams.of(accountId, after),
+      resume: (from) => this.#streams.resume(accountId, from),
+    };
+  }
+
+  #ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = clock.now() + (ask.deadlineMs ?? DEADLINE_MS);
     const request: RequestPacket = { v: PACKET_VERSION, id: newId(), accountId, name, payload, deadline };
-    const carryOut = () => (isWatched ? watched(request) : carriedOut(request));
-    return store === undefined ? carryOut() : store.run(carryOut).catch(asActorFault);
+    const carryOut = () => (this.#isWatched ? this.#watched(request) : this.#carriedOut(request));
+    return this.#store === undefined ? carryOut() : this.#store.run(carryOut).catch(asActorFault);
   }
 
   /** A separate function, because one more promise per ask has a measurable cost. */
-  async function watched(request: RequestPacket): Promise<Opened> {
-    const began = meter.now();
-    const span = tracer.start(`ask ${protocol.name}.${request.name}`, { kind: 'client' });
+  async #watched(request: RequestPacket): Promise<Opened> {
+    const began = this.#meter.now();
+    const span = this.#tracer.start(`ask ${this.#protocol.name}.${request.name}`, { kind: 'client' });
     const { trace } = span;
     let outcome: AskOutcome = 'failed';
     try {
-      const opened = await carriedOut(trace === undefined ? request : { ...request, trace });
+      const opened = await this.#carriedOut(trace === undefined ? request : { ...request, trace });
       outcome = 'refusal' in opened ? 'refusal' : 'reply';
       span.end();
       return opened;
@@ -81,41 +120,41 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       span.end(error);
       throw error;
     } finally {
-      const local = ownership.epochOf(request.accountId) !== undefined;
-      meter.asked(protocol.name, outcome, local, meter.now() - began);
+      const local = this.#ownership.epochOf(request.accountId) !== undefined;
+      this.#meter.asked(this.#protocol.name, outcome, local, this.#meter.now() - began);
     }
   }
 
   /** Repeats the ask until an owner answers or the time is over. */
-  async function carriedOut(request: RequestPacket): Promise<Opened> {
+  async #carriedOut(request: RequestPacket): Promise<Opened> {
     const { accountId, deadline } = request;
-    const shard = shardOf(accountId, ownership.shards);
+    const shard = shardOf(accountId, this.#ownership.shards);
     let giveUp: number | undefined;
     for (;;) {
-      const reply = await relocations.orRelocation(shard, send(shard, request));
+      const reply = await this.#relocations.orRelocation(shard, this.#send(shard, request));
       // Another node now answers for the shard, and the first one may never answer.
       if (reply === undefined) continue;
       if (reply.kind === 'notOwner') {
-        giveUp ??= Math.min(deadline, clock.now() + ownerWaitMs);
-        meter.askRetried();
-        if (await ownerRetry.wait(shard, giveUp - clock.now())) continue;
+        giveUp ??= Math.min(deadline, clock.now() + this.#ownerWaitMs);
+        this.#meter.askRetried();
+        if (await this.#ownerRetry.wait(shard, giveUp - clock.now())) continue;
         throw new ActorFault('unreachable', `no node answers for account ${accountId}`);
       }
-      if (giveUp !== undefined) ownerRetry.end(shard);
+      if (giveUp !== undefined) this.#ownerRetry.end(shard);
       if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
       return reply.kind === 'reply' ? { reply: reply.reply } : { refusal: reply.refusal };
     }
   }
 
-  async function send(shard: number, request: RequestPacket): Promise<ReplyPacket> {
-    const subject = requestSubject(protocol.name, shard);
-    const isOwn = () => ownership.epochOf(request.accountId) !== undefined;
+  async #send(shard: number, request: RequestPacket): Promise<ReplyPacket> {
+    const subject = requestSubject(this.#protocol.name, shard);
+    const isOwn = () => this.#ownership.epochOf(request.accountId) !== undefined;
     // A request to this node cannot outlive the owner.
-    const late = isOwn() ? undefined : setTimeout(() => isOwn() || ownership.missing(shard), LATE_MS);
+    const late = isOwn() ? undefined : setTimeout(() => isOwn() || this.#ownership.missing(shard), LATE_MS);
     try {
-      return await transport.request(subject, request, Math.max(request.deadline - clock.now(), 1));
+      return await this.#transport.request(subject, request, Math.max(request.deadline - clock.now(), 1));
     } catch (error) {
-      if (error instanceof NoResponders) ownership.missing(shard);
+      if (error instanceof NoResponders) this.#ownership.missing(shard);
       if (error instanceof NoResponders || error instanceof Disconnected) return { kind: 'notOwner' };
       if (error instanceof RequestTimeout) {
         return { kind: 'fault', code: 'unreachable', message: `account ${request.accountId} did not answer in time` };
@@ -126,19 +165,6 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       clearTimeout(late);
     }
   }
-
-  return {
-    of(accountId): Ref<P> {
-      return {
-        get position() {
-          return host?.positionOf(accountId);
-        },
-        ask: (name, payload, ask_) => ask(accountId, name, payload, ask_) as never,
-        events$: (after) => streams.of(accountId, after),
-        resume: (from) => streams.resume(accountId, from),
-      };
-    },
-  };
 }
 
 function asActorFault(error: unknown): never {

@@ -11,9 +11,16 @@ import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates } from '../../auth/rates.js';
 import { CHANGES, TIMELINE } from '../events/client-events.js';
 import { EndedCredentials, isMeant } from '../events/ended-credentials.js';
-import type { Socket, UpgradeDecision, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
+import type {
+  EndpointRequest,
+  HttpAnswer,
+  Socket,
+  UpgradeDecision,
+  UpgradeRequest,
+  WebSocketEndpoint,
+} from '../web-socket.js';
 import { type Admission, type Admitted, admit, problem } from './admission.js';
-import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
+import { Connection, type ConnectionDependencies, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { connectionIdOf, isToken, newHubId, newToken, originOf } from './connection-token.js';
 import { CursorFrames } from './cursor-frames.js';
 import { fallbackAnswer, type HubPeers } from './fallbacks/fallback-transports.js';
@@ -81,177 +88,208 @@ const EVENT_LOOP: HubTiming = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { directory, mailboxes, log, peers, rates = new Rates(), timing = EVENT_LOOP } = options;
-  const admitting = { ...options, rates };
-  const limits = { ...HUB_LIMITS, ...options.limits };
-  const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
-  const ticks = (ms: number) => Math.ceil(ms / tickMs);
+  return new SignalRHub(options);
+}
 
-  const timerWheel = new TimerWheel<Connection>();
+class SignalRHub implements Hub {
+  readonly #log: Logger;
+  readonly #peers: HubPeers | undefined;
+  readonly #admitting: HubOptions & { readonly rates: Rates };
+  readonly #limits: HubLimits;
+  readonly #tickMs: number;
+  readonly #timerWheel = new TimerWheel<Connection>();
   /** The number of open connections by account, or by address when there is no account. */
-  const owners = new Map<string, number>();
-  const credentials = new EndedCredentials(directory, log);
-  let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
-  let lastClosed = () => {};
+  readonly #owners = new Map<string, number>();
+  readonly #credentials: EndedCredentials;
+  #draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
+  #lastClosed = () => {};
+  readonly #dependencies: ConnectionDependencies;
+  readonly #stopTicking: () => void;
+  readonly #ending: { unsubscribe(): void };
+  readonly #hubId = newHubId();
+  readonly #polled: PolledConnections;
+  readonly #stopServing: (() => void) | undefined;
+  /** Tokens of connections of other hubs, to which this node forwards requests. */
+  readonly #handedOn: LRUCache<string, true, unknown>;
+  readonly maxMessageBytes: number;
 
-  const pauseBytes = limits.maxBufferedBytes / PAUSE_SHARE;
-  const liveQueries = options.lists && new LiveQueries({ ...options, language: options.lists, limits, pauseBytes });
-  const dependencies = {
-    timerWheel,
-    subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
-    resumptions: {
-      mailboxes,
-      frames: new CursorFrames(log),
-      log,
-      pauseBytes,
-      stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),
-      defer: (run: () => void) => timing.defer(run),
-    },
-    methods: new Map([...RESUME_METHODS, ...(liveQueries?.methods ?? [])]),
-    queuePositions: new QueuePositions({
-      mailboxes,
-      log,
-      queuePositionMs: limits.queuePositionMs,
-      pauseBytes,
-    }),
-    log,
-    handshakeTicks: ticks(limits.handshakeMs),
-    pingTicks: KEEP_ALIVE_TICKS - SLOTS,
-    clientTimeoutTicks: ticks(limits.clientTimeoutMs),
-    closeTicks: ticks(limits.closeMs),
-    maxMessageBytes: limits.maxMessageBytes,
-    maxBufferedBytes: limits.maxBufferedBytes,
-    maxMessages: limits.maxMessages,
-    closed({ owner }: Connection) {
-      const left = (owners.get(owner) ?? 0) - 1;
-      if (left > 0) owners.set(owner, left);
-      else owners.delete(owner);
-      if (timerWheel.size === 0) lastClosed();
-    },
-  };
-
-  const stopTicking = timing.every(tickMs, () => timerWheel.tick());
-  const ending = credentials.ended$.subscribe((ended) => {
-    const error = ended.kind === 'key' ? 'The API key has been revoked.' : 'The account has been deleted.';
-    for (const connection of timerWheel) if (isMeant(ended, connection)) connection.end(error, false, POLICY);
-  });
-
-  const isFull = (owner: string): boolean => (owners.get(owner) ?? 0) >= limits.maxOwnConnections;
-
-  function refusal(owner: string): PolledRefusal | undefined {
-    if (draining !== undefined) return refused(503, 'The node is stopping.', '1');
-    if (timerWheel.size >= limits.maxConnections) {
-      return refused(503, 'The node has as many connections as it takes.', '5');
-    }
-    return isFull(owner) ? refused(429, TOO_MANY, '60') : undefined;
+  constructor(options: HubOptions) {
+    const { directory, log, peers, rates = new Rates(), timing = EVENT_LOOP } = options;
+    this.#log = log;
+    this.#peers = peers;
+    this.#admitting = { ...options, rates };
+    this.#limits = { ...HUB_LIMITS, ...options.limits };
+    this.#tickMs = this.#limits.keepAliveMs / KEEP_ALIVE_TICKS;
+    this.#credentials = new EndedCredentials(directory, this.#log);
+    this.#dependencies = this.#dependenciesFrom(options, timing);
+    this.#stopTicking = timing.every(this.#tickMs, () => this.#timerWheel.tick());
+    this.#ending = this.#credentials.ended$.subscribe((ended) => {
+      const error = ended.kind === 'key' ? 'The API key has been revoked.' : 'The account has been deleted.';
+      for (const connection of this.#timerWheel) if (isMeant(ended, connection)) connection.end(error, false, POLICY);
+    });
+    this.#polled = new PolledConnections({
+      silenceMs: this.#limits.silenceMs,
+      confirmMs: this.#limits.confirmMs,
+      defer: (run) => timing.defer(run),
+      mayOpen: (connectionToken) => {
+        const origin = originOf(connectionToken);
+        return origin?.hubId === this.#hubId && this.#timerWheel.now - origin.tick < this.#ticks(this.#limits.openMs);
+      },
+      refusal: (owner) => this.#refusal(owner),
+      open: (...opened) => this.#open(...opened),
+    });
+    this.#stopServing = this.#peers?.serve(this.#hubId, (request) => this.#polled.carryOut(request, true));
+    // `maxSize` allocates nothing in advance; `max` would.
+    this.#handedOn = new LRUCache<string, true>({ maxSize: this.#limits.maxConnections, sizeCalculation: () => 1 });
+    this.maxMessageBytes = this.#limits.maxMessageBytes;
   }
 
-  function open(connectionToken: string, opening: Opening, socket: Socket): Connection {
+  get connections() {
+    return this.#timerWheel.size;
+  }
+
+  async negotiate(request: UpgradeRequest): Promise<HttpAnswer> {
+    const query = new URLSearchParams(request.query);
+    const admission = await admit(request, query, this.#admitting);
+    if ('refused' in admission) return admission.refused;
+    const refusing = this.#refusal(admission.principal?.accountId ?? request.remoteAddress);
+    if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
+    return negotiateAnswer(query, newToken({ hubId: this.#hubId, tick: this.#timerWheel.now }));
+  }
+
+  upgrade(request: UpgradeRequest): UpgradeDecision | Promise<UpgradeDecision> {
+    const query = new URLSearchParams(request.query);
+    const connectionToken = query.get('id') ?? newToken({ hubId: this.#hubId, tick: this.#timerWheel.now });
+    if (!isToken(connectionToken)) return problem(400, MALFORMED);
+    const decide = (admission: Admission): UpgradeDecision => {
+      if ('refused' in admission) return admission.refused;
+      const opening = openingOf(admission, request, query);
+      const refusing = this.#refusal(opening.owner);
+      if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
+      return (socket) => this.#open(connectionToken, opening, socket);
+    };
+    const admission = admit(request, query, this.#admitting);
+    return admission instanceof Promise ? admission.then(decide) : decide(admission);
+  }
+
+  async exchange(request: EndpointRequest): Promise<HttpAnswer> {
+    const query = new URLSearchParams(request.query);
+    const connectionToken = query.get('id');
+    if (connectionToken === null && request.method === 'GET') {
+      return problem(426, 'Without the id of a negotiation, the hub takes WebSockets only.', {
+        upgrade: 'websocket',
+      });
+    }
+    if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
+    // The connection itself limits its further requests.
+    const isNew = !this.#polled.has(connectionToken) && !this.#handedOn.has(connectionToken);
+    const admission = await admit(request, query, this.#admitting, isNew ? 'hub' : 'unlimited');
+    if ('refused' in admission) return admission.refused;
+    const { maxMessageBytes } = this.#limits;
+    const fallback = {
+      hubId: this.#hubId,
+      connections: this.#polled,
+      maxMessageBytes,
+      ...(this.#peers && { peers: this.#peers }),
+    };
+    const answer = await fallbackAnswer(request, connectionToken, openingOf(admission, request, query), fallback);
+    const isOfPeer = originOf(connectionToken)?.hubId !== this.#hubId;
+    if (isOfPeer) this.#noteHandedOn(connectionToken, answer.status < 400 && request.method !== 'DELETE');
+    return answer;
+  }
+
+  drain(reason: string): Promise<void> {
+    this.#draining ??= { reason, finished: this.#empty(reason) };
+    return this.#draining.finished;
+  }
+
+  #ticks(ms: number): number {
+    return Math.ceil(ms / this.#tickMs);
+  }
+
+  #isFull(owner: string): boolean {
+    return (this.#owners.get(owner) ?? 0) >= this.#limits.maxOwnConnections;
+  }
+
+  #dependenciesFrom(options: HubOptions, timing: HubTiming): ConnectionDependencies {
+    const { mailboxes } = options;
+    const pauseBytes = this.#limits.maxBufferedBytes / PAUSE_SHARE;
+    const liveQueries =
+      options.lists && new LiveQueries({ ...options, language: options.lists, limits: this.#limits, pauseBytes });
+    return {
+      timerWheel: this.#timerWheel,
+      subscriptions: new Subscriptions(mailboxes, this.#log, (flush) => timing.defer(flush), options),
+      resumptions: {
+        mailboxes,
+        frames: new CursorFrames(this.#log),
+        log: this.#log,
+        pauseBytes,
+        stallVisits: Math.ceil(this.#ticks(this.#limits.clientTimeoutMs) / SLOTS),
+        defer: (run: () => void) => timing.defer(run),
+      },
+      methods: new Map([...RESUME_METHODS, ...(liveQueries?.methods ?? [])]),
+      queuePositions: new QueuePositions({
+        mailboxes,
+        log: this.#log,
+        queuePositionMs: this.#limits.queuePositionMs,
+        pauseBytes,
+      }),
+      log: this.#log,
+      handshakeTicks: this.#ticks(this.#limits.handshakeMs),
+      pingTicks: KEEP_ALIVE_TICKS - SLOTS,
+      clientTimeoutTicks: this.#ticks(this.#limits.clientTimeoutMs),
+      closeTicks: this.#ticks(this.#limits.closeMs),
+      maxMessageBytes: this.#limits.maxMessageBytes,
+      maxBufferedBytes: this.#limits.maxBufferedBytes,
+      maxMessages: this.#limits.maxMessages,
+      closed: ({ owner }: Connection) => {
+        const left = (this.#owners.get(owner) ?? 0) - 1;
+        if (left > 0) this.#owners.set(owner, left);
+        else this.#owners.delete(owner);
+        if (this.#timerWheel.size === 0) this.#lastClosed();
+      },
+    };
+  }
+
+  #refusal(owner: string): PolledRefusal | undefined {
+    if (this.#draining !== undefined) return refused(503, 'The node is stopping.', '1');
+    if (this.#timerWheel.size >= this.#limits.maxConnections) {
+      return refused(503, 'The node has as many connections as it takes.', '5');
+    }
+    return this.#isFull(owner) ? refused(429, TOO_MANY, '60') : undefined;
+  }
+
+  #open(connectionToken: string, opening: Opening, socket: Socket): Connection {
     const { accountId, owner, keyId, expiresAt } = opening;
-    const validTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
+    const validTicks = expiresAt === undefined ? undefined : this.#ticks(expiresAt - Date.now());
     const id = connectionIdOf(connectionToken);
-    const connection = new Connection(socket, { ...opening, id, validTicks }, dependencies);
+    const connection = new Connection(socket, { ...opening, id, validTicks }, this.#dependencies);
     // Other connections may have opened after this one was admitted.
-    if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
-    owners.set(owner, (owners.get(owner) ?? 0) + 1);
-    if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
-    if (credentials.has({ accountId, keyId })) {
+    if (this.#isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
+    this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
+    if (this.#draining !== undefined) connection.end(this.#draining.reason, true, GOING_AWAY);
+    if (this.#credentials.has({ accountId, keyId })) {
       connection.end('The credential is no longer valid.', false, POLICY);
     }
     return connection;
   }
 
-  const hubId = newHubId();
-  const polled = new PolledConnections({
-    silenceMs: limits.silenceMs,
-    confirmMs: limits.confirmMs,
-    defer: (run) => timing.defer(run),
-    mayOpen(connectionToken) {
-      const origin = originOf(connectionToken);
-      return origin?.hubId === hubId && timerWheel.now - origin.tick < ticks(limits.openMs);
-    },
-    refusal,
-    open,
-  });
-  const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request, true));
-  /** Tokens of connections of other hubs, to which this node forwards requests. */
-  // `maxSize` allocates nothing in advance; `max` would.
-  const handedOn = new LRUCache<string, true>({ maxSize: limits.maxConnections, sizeCalculation: () => 1 });
-
-  function noteHandedOn(connectionToken: string, isConnected: boolean): void {
-    if (isConnected) handedOn.set(connectionToken, true);
-    else handedOn.delete(connectionToken);
+  #noteHandedOn(connectionToken: string, isConnected: boolean): void {
+    if (isConnected) this.#handedOn.set(connectionToken, true);
+    else this.#handedOn.delete(connectionToken);
   }
 
-  return {
-    maxMessageBytes: limits.maxMessageBytes,
-
-    get connections() {
-      return timerWheel.size;
-    },
-
-    async negotiate(request) {
-      const query = new URLSearchParams(request.query);
-      const admission = await admit(request, query, admitting);
-      if ('refused' in admission) return admission.refused;
-      const refusing = refusal(admission.principal?.accountId ?? request.remoteAddress);
-      if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
-      return negotiateAnswer(query, newToken({ hubId, tick: timerWheel.now }));
-    },
-
-    upgrade(request) {
-      const query = new URLSearchParams(request.query);
-      const connectionToken = query.get('id') ?? newToken({ hubId, tick: timerWheel.now });
-      if (!isToken(connectionToken)) return problem(400, MALFORMED);
-      const decide = (admission: Admission): UpgradeDecision => {
-        if ('refused' in admission) return admission.refused;
-        const opening = openingOf(admission, request, query);
-        const refusing = refusal(opening.owner);
-        if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
-        return (socket) => open(connectionToken, opening, socket);
-      };
-      const admission = admit(request, query, admitting);
-      return admission instanceof Promise ? admission.then(decide) : decide(admission);
-    },
-
-    async exchange(request) {
-      const query = new URLSearchParams(request.query);
-      const connectionToken = query.get('id');
-      if (connectionToken === null && request.method === 'GET') {
-        return problem(426, 'Without the id of a negotiation, the hub takes WebSockets only.', {
-          upgrade: 'websocket',
-        });
-      }
-      if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
-      // The connection itself limits its further requests.
-      const isNew = !polled.has(connectionToken) && !handedOn.has(connectionToken);
-      const admission = await admit(request, query, admitting, isNew ? 'hub' : 'unlimited');
-      if ('refused' in admission) return admission.refused;
-      const { maxMessageBytes } = limits;
-      const fallback = { hubId, connections: polled, maxMessageBytes, ...(peers && { peers }) };
-      const answer = await fallbackAnswer(request, connectionToken, openingOf(admission, request, query), fallback);
-      const isOfPeer = originOf(connectionToken)?.hubId !== hubId;
-      if (isOfPeer) noteHandedOn(connectionToken, answer.status < 400 && request.method !== 'DELETE');
-      return answer;
-    },
-
-    drain(reason) {
-      draining ??= { reason, finished: empty(reason) };
-      return draining.finished;
-    },
-  };
-
-  async function empty(reason: string): Promise<void> {
+  async #empty(reason: string): Promise<void> {
     const allClosed = new Promise<void>((resolve) => {
-      lastClosed = resolve;
+      this.#lastClosed = resolve;
     });
-    log.info({ connections: timerWheel.size }, 'hub draining');
-    for (const connection of timerWheel) connection.end(reason, true, GOING_AWAY);
-    if (timerWheel.size > 0) await allClosed;
-    stopTicking();
-    stopServing?.();
-    ending.unsubscribe();
-    credentials.close();
+    this.#log.info({ connections: this.#timerWheel.size }, 'hub draining');
+    for (const connection of this.#timerWheel) connection.end(reason, true, GOING_AWAY);
+    if (this.#timerWheel.size > 0) await allClosed;
+    this.#stopTicking();
+    this.#stopServing?.();
+    this.#ending.unsubscribe();
+    this.#credentials.close();
   }
 }
 

@@ -42,13 +42,72 @@ export interface PushConsumersOptions {
 }
 
 export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
-  const { subscriptions, preferences, client, vapid, publicUrl, log, firstRetryMs = FIRST_RETRY_MS } = options;
-  const lookups = new FairSemaphore({ total: LOOKUPS });
-  const resting = new Backoff(HOST_REST);
-  /** The number of emails that are done, by subscription, of a change that failed midway. The whole change comes again. */
-  const parts = new LRUCache<string, { readonly seq: number; readonly done: number }>({ max: MOST_PARTS });
+  return new PushConsumers(options);
+}
 
-  async function send(
+class PushConsumers implements DurableConsumers {
+  readonly #subscriptions: Pick<PushSubscriptionStore, 'find' | 'remove'>;
+  readonly #preferences: Pick<Preferences, 'read'>;
+  readonly #client: Pick<HttpClient, 'post'>;
+  readonly #vapid: VapidIdentity;
+  readonly #publicUrl: string | undefined;
+  readonly #log: Logger;
+  readonly #firstRetryMs: number;
+  readonly #lookups = new FairSemaphore({ total: LOOKUPS });
+  readonly #resting = new Backoff(HOST_REST);
+  /** The number of emails that are done, by subscription, of a change that failed midway. The whole change comes again. */
+  readonly #parts = new LRUCache<string, { readonly seq: number; readonly done: number }>({ max: MOST_PARTS });
+  readonly kind = 'push';
+
+  constructor(options: PushConsumersOptions) {
+    const { subscriptions, preferences, client, vapid, publicUrl, log, firstRetryMs = FIRST_RETRY_MS } = options;
+    this.#subscriptions = subscriptions;
+    this.#preferences = preferences;
+    this.#client = client;
+    this.#vapid = vapid;
+    this.#publicUrl = publicUrl;
+    this.#log = log;
+    this.#firstRetryMs = firstRetryMs;
+  }
+
+  concerns(event: MailboxEvent): boolean {
+    return event.type === 'EmailAdded' ? event.payload.isNew : event.type === 'EmailAnnounced';
+  }
+
+  async deliver(consumer: ConsumerPosition, change: LogChange, run: DeliveryRun): Promise<DeliveryOutcome> {
+    const emails = change.events.flatMap(newEmailsOf);
+    if (emails.length === 0) return { kind: 'passed' };
+    const { accountId, id, failures } = consumer;
+    const ageMs = Math.max(0, clock.now() - change.at);
+    if (ageMs >= USEFUL_MS) {
+      this.#log.info({ accountId, subscriptionId: id, failures }, 'push message is a day late, and is dropped');
+      return { kind: 'dropped' };
+    }
+    const [subscription, chosen] = await this.#lookups.run(accountId, () =>
+      Promise.all([this.#subscriptions.find(accountId, id), this.#preferences.read(accountId)]),
+    );
+    if (subscription === undefined || chosen === undefined) return { kind: 'gone' };
+    if (!chosen.desktopNotifications) return { kind: 'passed' };
+    const part = this.#parts.get(id);
+    this.#parts.delete(id);
+    let done = part?.seq === change.seq ? part.done : 0;
+    let outcome: DeliveryOutcome = { kind: 'passed' };
+    for (const email of emails.slice(done)) {
+      outcome = await this.#send(accountId, subscription, pushMessage(email, this.#publicUrl, ageMs), run);
+      if (outcome.kind !== 'delivered' && outcome.kind !== 'dropped') {
+        if (done > 0) this.#parts.set(id, { seq: change.seq, done });
+        return outcome;
+      }
+      done++;
+    }
+    return outcome;
+  }
+
+  backoffMs(failures: number): number {
+    return jittered(Math.min(this.#firstRetryMs * 2 ** (failures - 1), LONGEST_RETRY_MS));
+  }
+
+  async #send(
     accountId: string,
     subscription: StoredSubscription,
     message: PushMessage,
@@ -56,89 +115,53 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   ): Promise<DeliveryOutcome> {
     const { host } = new URL(subscription.endpoint);
     const deferral = (): DeliveryOutcome | undefined => {
-      const rest = resting.of(host);
+      const rest = this.#resting.of(host);
       if (rest !== undefined) return { kind: 'deferred', ms: jittered(rest.ms) };
       return isCurrent() ? undefined : { kind: 'deferred', ms: 0 };
     };
     const before = deferral();
     if (before !== undefined) return before;
     const mayBegin = () => deferral() === undefined;
-    const outcome = await client.post({ accountId, ...pushRequest(subscription, message, vapid), signal, mayBegin });
+    const outcome = await this.#client.post({
+      accountId,
+      ...pushRequest(subscription, message, this.#vapid),
+      signal,
+      mayBegin,
+    });
     if ('failure' in outcome && outcome.failure === 'aborted') return deferral() ?? { kind: 'deferred', ms: 0 };
-    if (isUnreachable(outcome)) resting.failed(host);
-    else if (!('failure' in outcome) || outcome.failure !== 'busy') resting.succeeded(host);
-    return judged(accountId, subscription, outcome);
+    if (isUnreachable(outcome)) this.#resting.failed(host);
+    else if (!('failure' in outcome) || outcome.failure !== 'busy') this.#resting.succeeded(host);
+    return this.#judged(accountId, subscription, outcome);
   }
 
-  async function judged(
-    accountId: string,
-    subscription: StoredSubscription,
-    outcome: HttpOutcome,
-  ): Promise<DeliveryOutcome> {
+  async #judged(accountId: string, subscription: StoredSubscription, outcome: HttpOutcome): Promise<DeliveryOutcome> {
     const { host } = new URL(subscription.endpoint);
     const shown = { accountId, subscriptionId: subscription.id, host };
     if ('failure' in outcome) {
       const { failure, detail } = outcome;
       if (failure === 'busy') return { kind: 'deferred', ms: jittered(FIRST_RETRY_MS) };
-      log.warn({ ...shown, failure, detail }, 'push service could not be reached');
+      this.#log.warn({ ...shown, failure, detail }, 'push service could not be reached');
       return { kind: 'failed' };
     }
     const { status, excerpt } = outcome;
     if (status >= 200 && status < 300) {
-      log.debug({ ...shown, status }, 'push message sent');
+      this.#log.debug({ ...shown, status }, 'push message sent');
       return { kind: 'delivered' };
     }
     if (status === 404 || status === 410) {
-      await subscriptions.remove(accountId, subscription);
-      log.info({ ...shown, status }, 'push subscription has ended');
+      await this.#subscriptions.remove(accountId, subscription);
+      this.#log.info({ ...shown, status }, 'push subscription has ended');
       return { kind: 'gone' };
     }
     if (status === 429 || status >= 500) {
       const asked = retryAfterMs(outcome, clock.now());
-      log.warn({ ...shown, status, retryAfterMs: asked }, 'push service takes no message now');
+      this.#log.warn({ ...shown, status, retryAfterMs: asked }, 'push service takes no message now');
       return { kind: 'failed', ...(asked !== undefined && { retryAfterMs: Math.min(asked, LONGEST_WAIT_MS) }) };
     }
     // The fault is in the message or in this server's keys, so the same request would be refused again.
-    log.warn({ ...shown, status, answer: excerpt }, 'push service refused a message, which is dropped');
+    this.#log.warn({ ...shown, status, answer: excerpt }, 'push service refused a message, which is dropped');
     return { kind: 'dropped' };
   }
-
-  return {
-    kind: 'push',
-
-    concerns: (event) => (event.type === 'EmailAdded' ? event.payload.isNew : event.type === 'EmailAnnounced'),
-
-    async deliver(consumer: ConsumerPosition, change: LogChange, run: DeliveryRun): Promise<DeliveryOutcome> {
-      const emails = change.events.flatMap(newEmailsOf);
-      if (emails.length === 0) return { kind: 'passed' };
-      const { accountId, id, failures } = consumer;
-      const ageMs = Math.max(0, clock.now() - change.at);
-      if (ageMs >= USEFUL_MS) {
-        log.info({ accountId, subscriptionId: id, failures }, 'push message is a day late, and is dropped');
-        return { kind: 'dropped' };
-      }
-      const [subscription, chosen] = await lookups.run(accountId, () =>
-        Promise.all([subscriptions.find(accountId, id), preferences.read(accountId)]),
-      );
-      if (subscription === undefined || chosen === undefined) return { kind: 'gone' };
-      if (!chosen.desktopNotifications) return { kind: 'passed' };
-      const part = parts.get(id);
-      parts.delete(id);
-      let done = part?.seq === change.seq ? part.done : 0;
-      let outcome: DeliveryOutcome = { kind: 'passed' };
-      for (const email of emails.slice(done)) {
-        outcome = await send(accountId, subscription, pushMessage(email, publicUrl, ageMs), run);
-        if (outcome.kind !== 'delivered' && outcome.kind !== 'dropped') {
-          if (done > 0) parts.set(id, { seq: change.seq, done });
-          return outcome;
-        }
-        done++;
-      }
-      return outcome;
-    },
-
-    backoffMs: (failures) => jittered(Math.min(firstRetryMs * 2 ** (failures - 1), LONGEST_RETRY_MS)),
-  };
 }
 
 /** The emails in the form that the hub shows. */

@@ -55,44 +55,83 @@ const SLOWEST_OCTETS_PER_MS = 32;
 const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
 
 export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
-  const { dns, blobs, stsPolicies, own, log, port, allowPrivate, sign, ca } = options;
-  const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
-  const limits: SmtpClientLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const rules = hostRules(own, port, allowPrivate);
-  const messages = new OutgoingMessages(blobs);
-  const pool = new SessionPool(limits, meter);
-  const common: Common = {
-    dns,
-    pool,
-    health: new HostHealth(limits.closingMs),
-    rules,
-    limits,
-    meter,
-    hostname: own.hostname,
-    port,
-    ca,
-    random,
-  };
-  const { isAllowed } = rules;
-  const sts = createStsPolicies({
-    dns,
-    isAllowed,
-    port: stsPort,
-    ca,
-    timeoutMs: STS_FETCH_MS,
-    store: stsPolicies,
-    log,
-  });
-  const stopping = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
-  let isClosing = false;
+  return new PooledTransport(options);
+}
 
-  async function signature(task: DeliveryTask, content: OutgoingMessage, name: string): Promise<string> {
-    if (sign === undefined) return '';
+class PooledTransport implements SmtpTransport {
+  readonly #log: Logger;
+  readonly #sign: Sign | undefined;
+  readonly #meter: SmtpClientMeter;
+  readonly #limits: SmtpClientLimits;
+  readonly #messages: OutgoingMessages;
+  readonly #pool: SessionPool;
+  readonly #common: Common;
+  readonly #sts: ReturnType<typeof createStsPolicies>;
+  readonly #stopping = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosing = false;
+
+  constructor(options: SmtpTransportOptions) {
+    const { dns, blobs, stsPolicies, own, log, port, allowPrivate, sign, ca } = options;
+    this.#log = log;
+    this.#sign = sign;
+    const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
+    this.#meter = meter;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const rules = hostRules(own, port, allowPrivate);
+    this.#messages = new OutgoingMessages(blobs);
+    this.#pool = new SessionPool(this.#limits, this.#meter);
+    this.#common = {
+      dns,
+      pool: this.#pool,
+      health: new HostHealth(this.#limits.closingMs),
+      rules,
+      limits: this.#limits,
+      meter: this.#meter,
+      hostname: own.hostname,
+      port,
+      ca,
+      random,
+    };
+    const { isAllowed } = rules;
+    this.#sts = createStsPolicies({
+      dns,
+      isAllowed,
+      port: stsPort,
+      ca,
+      timeoutMs: STS_FETCH_MS,
+      store: stsPolicies,
+      log: this.#log,
+    });
+    setMaxListeners(0, this.#stopping.signal);
+  }
+
+  async deliver(task: DeliveryTask): Promise<DeliveryReport> {
+    const work = this.#attempt(task);
+    const seen = work.catch(() => {});
+    this.#underWay.add(seen);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(seen);
+    }
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#pool.close();
+    const timer = setTimeout(() => this.#stopping.abort(), graceMs);
+    await Promise.all(this.#underWay);
+    clearTimeout(timer);
+    this.#pool.close();
+  }
+
+  async #signature(task: DeliveryTask, content: OutgoingMessage, name: string): Promise<string> {
+    if (this.#sign === undefined) return '';
     const domains = signingDomains(task, content);
     try {
       for (const domain of domains) {
-        const lines = await sign(domain, () => content.chunks(), name);
+        const lines = await this.#sign(domain, () => content.chunks(), name);
         if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
         if (lines !== '') return lines;
       }
@@ -101,45 +140,48 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
       // Without a signature the message may be refused for good; a later attempt can sign it.
       if (error instanceof StoreFault && error.temporary) throw error;
       const { accountId, outboundId } = task;
-      log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
+      this.#log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
       return '';
     }
   }
 
-  async function formsOf(task: DeliveryTask): Promise<SignedForms> {
-    const content = await messages.of(task.blob, task.size);
-    const original = { content, prefix: await signature(task, content, task.blob) };
+  async #formsOf(task: DeliveryTask): Promise<SignedForms> {
+    const content = await this.#messages.of(task.blob, task.size);
+    const original = { content, prefix: await this.#signature(task, content, task.blob) };
     return new SignedForms(original, async () => {
-      const converted = await messages.inSevenBits(task.blob, content);
+      const converted = await this.#messages.inSevenBits(task.blob, content);
       if (typeof converted === 'string') return converted;
-      return { content: converted, prefix: await signature(task, converted, `${task.blob} 7bit`) };
+      return { content: converted, prefix: await this.#signature(task, converted, `${task.blob} 7bit`) };
     });
   }
 
-  async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
-    const attempts = new AttemptLog(task, log, meter, newId);
+  async #attempt(task: DeliveryTask): Promise<DeliveryReport> {
+    const attempts = new AttemptLog(task, this.#log, this.#meter, newId);
     const { addressees, unusable, sender } = envelopeOf(task);
     const results = new RecipientResults([...addressees, ...unusable]);
     const wrong = faultStatus('bad-address', 'the address cannot be written in an SMTP envelope');
     for (const addressee of unusable) results.settle(addressee, wrong, null);
     if (sender === undefined) results.settleAll(wrong, null);
-    if (isClosing) results.noteAll(faultStatus('ended', 'the node stops'), null);
-    if (isClosing || results.isOver || sender === undefined) {
+    if (this.#isClosing) results.noteAll(faultStatus('ended', 'the node stops'), null);
+    if (this.#isClosing || results.isOver || sender === undefined) {
       return { outcomes: results.outcomes(), attempts: [] };
     }
-    const end = endOf(task);
+    const end = this.#endOf(task);
     try {
       const isLiteral = task.domain.startsWith('[');
-      const [forms, policy] = await Promise.all([formsOf(task), isLiteral ? undefined : sts.policyOf(task.domain)]);
+      const [forms, policy] = await Promise.all([
+        this.#formsOf(task),
+        isLiteral ? undefined : this.#sts.policyOf(task.domain),
+      ]);
       const mail = { task: { ...task, sender }, forms, policy, signal: end.signal, log: attempts };
       try {
-        await new Attempt(common, mail, results).run();
+        await new Attempt(this.#common, mail, results).run();
       } catch (error) {
         // The deliveries so far are reported; the others are tried again.
         if (results.pending.length === addressees.length) throw error;
-        log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
+        this.#log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
       }
-      if (policy?.mode === 'testing') logTesting(task, attempts);
+      if (policy?.mode === 'testing') this.#logTesting(task, attempts);
       return { outcomes: results.outcomes(), attempts: attempts.entries };
     } finally {
       end.release();
@@ -147,56 +189,36 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
   }
 
   /** Logs the effect of a policy in testing mode, which changes nothing (RFC 8461 §5). */
-  function logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
+  #logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
     for (const { host, tls } of entries) {
       if (host === null || tls?.endsWith('(verified)')) continue;
-      log.info({ domain, outboundId, host, tls }, 'an enforced MTA-STS policy would have kept this host from the mail');
+      this.#log.info(
+        { domain, outboundId, host, tls },
+        'an enforced MTA-STS policy would have kept this host from the mail',
+      );
     }
   }
 
   /** Returns a signal that is aborted when the task is cancelled, the node stops, or the time is up. */
-  function endOf(task: DeliveryTask): { readonly signal: AbortSignal; release(): void } {
+  #endOf(task: DeliveryTask): { readonly signal: AbortSignal; release(): void } {
     const controller = new AbortController();
     const { signal } = controller;
     setMaxListeners(0, signal);
     const onEnd = () => controller.abort();
-    const timer = setTimeout(onEnd, limits.attemptMs + task.size / SLOWEST_OCTETS_PER_MS);
-    const sources = [task.signal, stopping.signal];
+    const timer = setTimeout(onEnd, this.#limits.attemptMs + task.size / SLOWEST_OCTETS_PER_MS);
+    const sources = [task.signal, this.#stopping.signal];
     for (const source of sources) {
       if (source.aborted) onEnd();
       source.addEventListener('abort', onEnd, { once: true });
     }
     return {
       signal,
-      release() {
+      release: () => {
         clearTimeout(timer);
         for (const source of sources) source.removeEventListener('abort', onEnd);
       },
     };
   }
-
-  setMaxListeners(0, stopping.signal);
-
-  return {
-    async deliver(task) {
-      const work = attempt(task);
-      const seen = work.catch(() => {});
-      underWay.add(seen);
-      try {
-        return await work;
-      } finally {
-        underWay.delete(seen);
-      }
-    },
-    async close(graceMs) {
-      isClosing = true;
-      pool.close();
-      const timer = setTimeout(() => stopping.abort(), graceMs);
-      await Promise.all(underWay);
-      clearTimeout(timer);
-      pool.close();
-    },
-  };
 }
 
 /**

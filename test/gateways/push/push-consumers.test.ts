@@ -173,9 +173,9 @@ test('a push service that cannot be reached rests, and its subscriptions wait wi
 });
 
 test('rests become longer, up to an hour, and differ', (t) => {
-  const { backoffMs } = pushConsumers({} as never);
-  t.true(backoffMs(1) >= 5_000 && backoffMs(1) <= 7_500);
-  t.true(backoffMs(3) >= 20_000 && backoffMs(3) <= 30_000);
-  t.true(backoffMs(1_000) >= 3_600_000 && backoffMs(1_000) <= 5_400_000);
-  t.true(new Set(Array.from({ length: 20 }, () => backoffMs(5))).size > 1);
+  const consumers = pushConsumers({} as never);
+  t.true(consumers.backoffMs(1) >= 5_000 && consumers.backoffMs(1) <= 7_500);
+  t.true(consumers.backoffMs(3) >= 20_000 && consumers.backoffMs(3) <= 30_000);
+  t.true(consumers.backoffMs(1_000) >= 3_600_000 && consumers.backoffMs(1_000) <= 5_400_000);
+  t.true(new Set(Array.from({ length: 20 }, () => consumers.backoffMs(5))).size > 1);
 });

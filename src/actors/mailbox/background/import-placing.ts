@@ -37,44 +37,91 @@ export interface ImportPlacing {
 }
 
 export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing {
-  const { imports, mailboxes, ownership, log, intervalMs } = options;
-  let placed = 0;
+  return new Placing(options);
+}
 
+class Placing implements ImportPlacing {
+  readonly #imports: Pick<ImportStore, 'accounts' | 'next'>;
+  readonly #mailboxes: Mailboxes;
+  readonly #log: Logger;
+  #placed = 0;
   /** Failed rows that were logged. */
-  const setAside = new Set<string>();
+  readonly #setAside = new Set<string>();
+  readonly #accounts: WorkQueue;
+  readonly #looks: WorkQueue;
+
+  constructor(options: ImportPlacingOptions) {
+    const { imports, mailboxes, ownership, log, intervalMs } = options;
+    this.#imports = imports;
+    this.#mailboxes = mailboxes;
+    this.#log = log;
+    const backoff = { firstMs: intervalMs, longestMs: intervalMs };
+    this.#accounts = new WorkQueue({
+      work: (accountId, signal) => this.#placeAll(accountId, signal),
+      failed: (accountId, error) => this.#log.warn({ accountId, err: error }, 'imported mail is still waiting'),
+      // The next look finds the account again, if it is still on this node.
+      isTemporary: () => false,
+      workers: ACCOUNTS_AT_ONCE,
+      most: MOST_ACCOUNTS,
+      backoff,
+    });
+    this.#looks = new WorkQueue({
+      work: async () => {
+        if (ownership.owned.length > 0)
+          for (const id of await this.#imports.accounts(ownership.owned)) this.#accounts.add(id);
+        return intervalMs;
+      },
+      failed: (_, error) => this.#log.warn({ err: error }, 'imported mail could not be looked for'),
+      workers: 1,
+      most: 1,
+      backoff,
+    });
+    this.#looks.add(LOOK);
+  }
+
+  get placed() {
+    return this.#placed;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#looks.stop(), this.#accounts.stop()]);
+  }
 
   /** Returns how many of these rows became emails. A row that the mailbox cannot accept does not block the others. */
-  async function place(accountId: string, page: readonly PendingImport[]): Promise<number> {
+  async #place(accountId: string, page: readonly PendingImport[]): Promise<number> {
     try {
-      const { reply } = await mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
-      placed += reply?.placed ?? 0;
+      const { reply } = await this.#mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
+      this.#placed += reply?.placed ?? 0;
       return reply?.placed ?? 0;
     } catch (error) {
       if (!(error instanceof ActorFault) || error.code !== 'failed') throw error;
       if (page.length === 1) {
-        leave(accountId, page[0]!, error);
+        this.#leave(accountId, page[0]!, error);
         return 0;
       }
       const middle = page.length >> 1;
-      return (await place(accountId, page.slice(0, middle))) + (await place(accountId, page.slice(middle)));
+      return (await this.#place(accountId, page.slice(0, middle))) + (await this.#place(accountId, page.slice(middle)));
     }
   }
 
   /** Logs a failed row once. The row stays in the store, and every pass tries it again. */
-  function leave(accountId: string, { id, envelope: { folder } }: PendingImport, error: ActorFault): void {
-    if (setAside.has(id) || setAside.size >= MOST_SET_ASIDE) return;
-    setAside.add(id);
-    log.error({ accountId, inboundId: id, folder, err: error }, 'an imported message cannot be placed');
+  #leave(accountId: string, { id, envelope: { folder } }: PendingImport, error: ActorFault): void {
+    if (this.#setAside.has(id) || this.#setAside.size >= MOST_SET_ASIDE) return;
+    this.#setAside.add(id);
+    this.#log.error({ accountId, inboundId: id, folder, err: error }, 'an imported message cannot be placed');
   }
 
-  async function placeAll(accountId: string, { signal }: WorkAttempt): Promise<undefined> {
+  async #placeAll(accountId: string, { signal }: WorkAttempt): Promise<undefined> {
     let count = 0;
     try {
-      let page = await imports.next(accountId, 0, BATCH);
+      let page = await this.#imports.next(accountId, 0, BATCH);
       for (let pages = 0; page.length > 0 && !signal.aborted && pages < PAGES_IN_A_ROW; pages++) {
         const last = page.at(-1)!.number;
         // The next page is read while this one is placed.
-        const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
+        const [own, following] = await Promise.all([
+          this.#place(accountId, page),
+          this.#imports.next(accountId, last, BATCH),
+        ]);
         count += own;
         // A page of rows that all fail does not count, so that the rows behind them are placed too.
         if (own === 0) pages--;
@@ -82,41 +129,11 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
       }
     } finally {
       if (count > 0) {
-        log.info({ accountId, placed: count }, 'imported mail placed');
-        looks.addAfter(LOOK, BUSY_MS);
+        this.#log.info({ accountId, placed: count }, 'imported mail placed');
+        this.#looks.addAfter(LOOK, BUSY_MS);
       }
     }
   }
-
-  const backoff = { firstMs: intervalMs, longestMs: intervalMs };
-  const accounts = new WorkQueue({
-    work: placeAll,
-    failed: (accountId, error) => log.warn({ accountId, err: error }, 'imported mail is still waiting'),
-    // The next look finds the account again, if it is still on this node.
-    isTemporary: () => false,
-    workers: ACCOUNTS_AT_ONCE,
-    most: MOST_ACCOUNTS,
-    backoff,
-  });
-  const looks = new WorkQueue({
-    async work() {
-      if (ownership.owned.length > 0) for (const id of await imports.accounts(ownership.owned)) accounts.add(id);
-      return intervalMs;
-    },
-    failed: (_, error) => log.warn({ err: error }, 'imported mail could not be looked for'),
-    workers: 1,
-    most: 1,
-    backoff,
-  });
-  looks.add(LOOK);
-  return {
-    get placed() {
-      return placed;
-    },
-    async stop() {
-      await Promise.all([looks.stop(), accounts.stop()]);
-    },
-  };
 }
 
 function messageOf({ id: inboundId, blob, envelope }: PendingImport) {

@@ -107,35 +107,88 @@ function newlyWaiting(newestId: string): Waiting {
 const isTemporary = (err: unknown): boolean => err instanceof Fault && err.temporary;
 
 export function startSearchIndexing(options: SearchIndexingOptions): SearchIndexing {
-  const { store, texts, log } = options;
-  const { quietMs = QUIET_MS, behindMs = BEHIND_MS, searchWaitMs = SEARCH_WAIT_MS } = options;
-  const waiting = new Map<string, Waiting>();
-  const jobs = new Map<string, Job>();
-  const known = new LRUCache<string, string>({ max: MAX_KNOWN });
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  // Each body that waits for the decoder adds a listener.
-  setMaxListeners(0, signal);
+  return new Indexing(options);
+}
 
-  const isReached = (accountId: string, id: string): boolean => (known.get(accountId) ?? '') >= id;
+class Indexing implements SearchIndexing {
+  readonly #store: Pick<SearchStore, 'unindexed' | 'put'>;
+  readonly #texts: Pick<EmailTexts, 'searchable'>;
+  readonly #log: Logger;
+  readonly #quietMs: number;
+  readonly #behindMs: number;
+  readonly #searchWaitMs: number;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #jobs = new Map<string, Job>();
+  readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN });
+  readonly #stopping = new AbortController();
+  readonly #signal = this.#stopping.signal;
+  readonly #working: Promise<void>;
 
-  function learn(accountId: string, id: string): void {
-    if (!isReached(accountId, id)) known.set(accountId, id);
+  constructor(options: SearchIndexingOptions) {
+    const { store, texts, log } = options;
+    this.#store = store;
+    this.#texts = texts;
+    this.#log = log;
+    const { quietMs = QUIET_MS, behindMs = BEHIND_MS, searchWaitMs = SEARCH_WAIT_MS } = options;
+    this.#quietMs = quietMs;
+    this.#behindMs = behindMs;
+    this.#searchWaitMs = searchWaitMs;
+    // Each body that waits for the decoder adds a listener.
+    setMaxListeners(0, this.#signal);
+    this.#working = this.#inBackground();
   }
 
-  async function run(accountId: string, job: Omit<Job, 'done'>): Promise<void> {
+  note(accountId: string, newestId: string): void {
+    if (this.#isReached(accountId, newestId)) return;
+    const entry = this.#waiting.get(accountId);
+    if (entry !== undefined) Object.assign(entry, { newestId, last: performance.now() });
+    else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(accountId, newlyWaiting(newestId));
+  }
+
+  async reach(accountId: string, newestId: string): Promise<void> {
+    const until = performance.now() + this.#searchWaitMs;
+    while (!this.#isReached(accountId, newestId)) {
+      const left = until - performance.now();
+      const job = this.#jobOf(accountId, newestId, until);
+      job.done.catch(() => {});
+      // Waits only for these emails: an account that always gets mail would never be completely indexed.
+      if (left <= 0 || this.#signal.aborted || !(await atMost(job.progress.promise, left)))
+        throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
+    }
+  }
+
+  async stop(): Promise<void> {
+    // The interrupted page is indexed after the next start.
+    this.#stopping.abort();
+    await Promise.allSettled([this.#working, ...[...this.#jobs.values()].map(({ done }) => done)]);
+  }
+
+  #isReached(accountId: string, id: string): boolean {
+    return (this.#known.get(accountId) ?? '') >= id;
+  }
+
+  #learn(accountId: string, id: string): void {
+    if (!this.#isReached(accountId, id)) this.#known.set(accountId, id);
+  }
+
+  async #run(accountId: string, job: Omit<Job, 'done'>): Promise<void> {
     const reached = (id: string): void => {
-      learn(accountId, id);
+      this.#learn(accountId, id);
       job.progress.resolve();
       job.progress = new Deferred();
     };
-    while (!signal.aborted) {
+    while (!this.#signal.aborted) {
       const { target } = job;
-      const emails = await store.unindexed([accountId], AWAITED_PAGE);
-      const refused = await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
+      const emails = await this.#store.unindexed([accountId], AWAITED_PAGE);
+      const refused = await makeSearchable(
+        { store: this.#store, texts: this.#texts },
+        emails,
+        this.#signal,
+        (_, lastId) => reached(lastId),
+      );
       if (refused.size > 0) {
         if (performance.now() > job.until) throw new ActorFault('overloaded', 'the account is locked');
-        await pause(LOCKED_MS, undefined, { signal }).catch(() => {});
+        await pause(LOCKED_MS, undefined, { signal: this.#signal }).catch(() => {});
         continue;
       }
       // A page that is not full means that all emails up to `target` are done, even if the last one has been deleted.
@@ -145,66 +198,71 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     }
   }
 
-  function jobOf(accountId: string, target: string, until: number): Job {
-    const running = jobs.get(accountId);
+  #jobOf(accountId: string, target: string, until: number): Job {
+    const running = this.#jobs.get(accountId);
     if (running !== undefined) {
       if (target > running.target) running.target = target;
       running.until = Math.max(running.until, until);
       return running;
     }
-    waiting.delete(accountId);
+    this.#waiting.delete(accountId);
     const started = { target, until, progress: new Deferred() };
-    const done = run(accountId, started).then(
+    const done = this.#run(accountId, started).then(
       () => {
-        jobs.delete(accountId);
+        this.#jobs.delete(accountId);
         started.progress.resolve();
       },
       (err: unknown) => {
-        jobs.delete(accountId);
-        if (isTemporary(err) && waiting.size < MAX_WAITING) later(accountId, newlyWaiting(started.target));
+        this.#jobs.delete(accountId);
+        if (isTemporary(err) && this.#waiting.size < MAX_WAITING) this.#later(accountId, newlyWaiting(started.target));
         started.progress.reject(err);
         throw err;
       },
     );
     const job: Job = Object.assign(started, { done });
-    jobs.set(accountId, job);
+    this.#jobs.set(accountId, job);
     return job;
   }
 
   /** Removes and returns the next accounts, in the order in which they began to wait. */
-  function takeDue(now: number): Map<string, Waiting> {
+  #takeDue(now: number): Map<string, Waiting> {
     const due = new Map<string, Waiting>();
-    for (const [accountId, account] of waiting) {
+    for (const [accountId, account] of this.#waiting) {
       if (due.size === ACCOUNTS_A_ROUND) break;
       if (now < account.notBefore) continue;
-      if (now - account.last < quietMs && now - account.since < PATIENCE_MS) continue;
-      waiting.delete(accountId);
+      if (now - account.last < this.#quietMs && now - account.since < PATIENCE_MS) continue;
+      this.#waiting.delete(accountId);
       due.set(accountId, account);
     }
     return due;
   }
 
   /** Queues the account behind the others. */
-  function again(accountId: string, account: Waiting): void {
-    if (!waiting.has(accountId) && !jobs.has(accountId)) waiting.set(accountId, account);
+  #again(accountId: string, account: Waiting): void {
+    if (!this.#waiting.has(accountId) && !this.#jobs.has(accountId)) this.#waiting.set(accountId, account);
   }
 
   /** Queues the account with a growing delay, so that repeated failures cost little. */
-  function later(accountId: string, account: Waiting): void {
-    const retryMs = Math.min(quietMs * 2 ** account.failures, LONGEST_RETRY_MS);
-    again(accountId, { ...account, failures: account.failures + 1, notBefore: performance.now() + retryMs });
+  #later(accountId: string, account: Waiting): void {
+    const retryMs = Math.min(this.#quietMs * 2 ** account.failures, LONGEST_RETRY_MS);
+    this.#again(accountId, { ...account, failures: account.failures + 1, notBefore: performance.now() + retryMs });
   }
 
-  async function round(due: ReadonlyMap<string, Waiting>): Promise<void> {
+  async #round(due: ReadonlyMap<string, Waiting>): Promise<void> {
     const most = Math.max(FEWEST, Math.ceil(PAGE / due.size));
-    const emails = await store.unindexed([...due.keys()], most);
-    const refused = await makeSearchable({ store, texts }, emails, signal, learn);
+    const emails = await this.#store.unindexed([...due.keys()], most);
+    const refused = await makeSearchable(
+      { store: this.#store, texts: this.#texts },
+      emails,
+      this.#signal,
+      (accountId, id) => this.#learn(accountId, id),
+    );
     const counts = new Map<string, number>();
     for (const { accountId } of emails) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
     for (const [accountId, account] of due) {
-      if (refused.has(accountId)) later(accountId, account);
-      else if ((counts.get(accountId) ?? 0) < most) learn(accountId, account.newestId);
-      else again(accountId, { ...account, failures: 0 });
+      if (refused.has(accountId)) this.#later(accountId, account);
+      else if ((counts.get(accountId) ?? 0) < most) this.#learn(accountId, account.newestId);
+      else this.#again(accountId, { ...account, failures: 0 });
     }
   }
 
@@ -212,76 +270,48 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
    * Indexes each account separately, so that a failing one does not block the others. After a temporary fault it is retried later; after
    * another fault, with its next search or delivery.
    */
-  async function eachAlone(due: ReadonlyMap<string, Waiting>): Promise<void> {
+  async #eachAlone(due: ReadonlyMap<string, Waiting>): Promise<void> {
     let isAway = false;
     for (const [accountId, account] of due) {
-      if (signal.aborted) return;
+      if (this.#signal.aborted) return;
       if (isAway) {
-        again(accountId, account);
+        this.#again(accountId, account);
         continue;
       }
       try {
-        await round(new Map([[accountId, account]]));
+        await this.#round(new Map([[accountId, account]]));
       } catch (err) {
-        if (signal.aborted) return;
-        log.warn({ accountId, err }, 'emails are not searchable yet');
+        if (this.#signal.aborted) return;
+        this.#log.warn({ accountId, err }, 'emails are not searchable yet');
         isAway = isTemporary(err);
-        if (isAway) later(accountId, account);
+        if (isAway) this.#later(accountId, account);
       }
     }
   }
 
   /** Returns false when the accounts had to be indexed separately. */
-  async function carriedOut(due: ReadonlyMap<string, Waiting>): Promise<boolean> {
+  async #carriedOut(due: ReadonlyMap<string, Waiting>): Promise<boolean> {
     try {
-      await round(due);
+      await this.#round(due);
       return true;
     } catch {
-      await eachAlone(due);
+      await this.#eachAlone(due);
       return false;
     }
   }
 
-  async function inBackground(): Promise<void> {
-    const pollMs = Math.min(POLL_MS, Math.max(1, quietMs));
-    while (!signal.aborted) {
+  async #inBackground(): Promise<void> {
+    const pollMs = Math.min(POLL_MS, Math.max(1, this.#quietMs));
+    while (!this.#signal.aborted) {
       const started = performance.now();
-      const first = takeDue(started);
-      const isBehind = [...first.values()].some(({ since }) => started - since > behindMs);
+      const first = this.#takeDue(started);
+      const isBehind = [...first.values()].some(({ since }) => started - since > this.#behindMs);
       const rounds = [first];
-      while (isBehind && rounds.length < ROUNDS_BEHIND) rounds.push(takeDue(started));
-      const outcomes = await Promise.all(rounds.filter(({ size }) => size > 0).map(carriedOut));
+      while (isBehind && rounds.length < ROUNDS_BEHIND) rounds.push(this.#takeDue(started));
+      const outcomes = await Promise.all(rounds.filter(({ size }) => size > 0).map((round) => this.#carriedOut(round)));
       const rest = (performance.now() - started) * (isBehind ? REST_BEHIND : REST);
       const shortest = first.size > 0 && outcomes.every((isDone) => isDone) ? 0 : pollMs;
-      await pause(Math.max(rest, shortest), undefined, { signal }).catch(() => {});
+      await pause(Math.max(rest, shortest), undefined, { signal: this.#signal }).catch(() => {});
     }
   }
-  const working = inBackground();
-
-  return {
-    note(accountId, newestId) {
-      if (isReached(accountId, newestId)) return;
-      const entry = waiting.get(accountId);
-      if (entry !== undefined) Object.assign(entry, { newestId, last: performance.now() });
-      else if (waiting.size < MAX_WAITING) waiting.set(accountId, newlyWaiting(newestId));
-    },
-
-    async reach(accountId, newestId) {
-      const until = performance.now() + searchWaitMs;
-      while (!isReached(accountId, newestId)) {
-        const left = until - performance.now();
-        const job = jobOf(accountId, newestId, until);
-        job.done.catch(() => {});
-        // Waits only for these emails: an account that always gets mail would never be completely indexed.
-        if (left <= 0 || signal.aborted || !(await atMost(job.progress.promise, left)))
-          throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
-      }
-    },
-
-    async stop() {
-      // The interrupted page is indexed after the next start.
-      stopping.abort();
-      await Promise.allSettled([working, ...[...jobs.values()].map(({ done }) => done)]);
-    },
-  };
 }

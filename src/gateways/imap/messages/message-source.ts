@@ -42,11 +42,43 @@ const FIRST_BATCH = 32;
 const FEW = 4;
 
 export function createMessageSource({ store, maxOctets }: MessageSourceOptions): MessageSource {
-  const cache = new PageCache(maxOctets);
-  const statements = new FairSemaphore(STATEMENTS);
+  return new CachedMessageSource({ store, maxOctets });
+}
+
+class CachedMessageSource implements MessageSource {
+  readonly #store: FolderMessageStore;
+  readonly #cache: PageCache;
+  readonly #statements = new FairSemaphore(STATEMENTS);
+
+  constructor({ store, maxOctets }: MessageSourceOptions) {
+    this.#store = store;
+    this.#cache = new PageCache(maxOctets);
+  }
+
+  read(folder: FolderKey, uids: Uids, needs: MessageNeeds): PageMessage[] | Promise<readonly PageMessage[]> {
+    return this.#cached(folder, uids, needs) ?? this.#readPages(folder, uids, needs);
+  }
+
+  async *batches(folder: FolderKey, uids: Uids, needs: MessageNeeds): AsyncGenerator<readonly Message[]> {
+    let most = FIRST_BATCH;
+    let end = 0;
+    const next = () => {
+      const start = end;
+      end = endOfBatch(uids, start, most);
+      return start === end ? undefined : this.read(folder, uids.slice(start, end), needs);
+    };
+    for (let reading = next(); reading !== undefined; ) {
+      const messages = await reading;
+      most = mostOfBatch(messages);
+      reading = next();
+      // Nobody awaits the batch when the caller stops early, so its fault is dropped.
+      if (reading instanceof Promise) reading.catch(() => {});
+      yield messages;
+    }
+  }
 
   /** Returns undefined when the cache lacks something. */
-  function cached(folder: FolderKey, uids: Uids, needs: MessageNeeds): PageMessage[] | undefined {
+  #cached(folder: FolderKey, uids: Uids, needs: MessageNeeds): PageMessage[] | undefined {
     const messages = new Array<PageMessage>(uids.length);
     let number = -1;
     let page: MessagePage | undefined;
@@ -54,7 +86,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
       const uid = uids[i]!;
       if (pageOf(uid) !== number) {
         number = pageOf(uid);
-        page = cache.get(folder.accountId, keyOf(folder, number), needs);
+        page = this.#cache.get(folder.accountId, keyOf(folder, number), needs);
       }
       const message = page?.message(uid, needs);
       if (message === undefined) return undefined;
@@ -63,7 +95,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
     return messages;
   }
 
-  async function readPages(folder: FolderKey, uids: Uids, needs: MessageNeeds): Promise<readonly PageMessage[]> {
+  async #readPages(folder: FolderKey, uids: Uids, needs: MessageNeeds): Promise<readonly PageMessage[]> {
     const parts = partsOf(uids);
     const found = new Map<Part, readonly PageMessage[]>();
     for (let open = parts; open.length > 0; ) {
@@ -71,7 +103,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
       const later: Part[] = [];
       const own: Load[] = [];
       for (const part of open) {
-        const page = cache.open(folder.accountId, keyOf(folder, part.number), needs);
+        const page = this.#cache.open(folder.accountId, keyOf(folder, part.number), needs);
         const missing = part.uids.filter((uid) => page.message(uid, needs) === undefined);
         if (missing.length === 0) found.set(part, page.messages(part.uids, needs));
         else if (page.loading === undefined) own.push({ part, page, missing });
@@ -80,7 +112,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
           later.push(part);
         }
       }
-      await Promise.all([...groupsOf(own).map((group) => loadGroup(folder, group, needs)), ...others]);
+      await Promise.all([...groupsOf(own).map((group) => this.#loadGroup(folder, group, needs)), ...others]);
       // Messages that are still missing are gone.
       for (const { part, page } of own) found.set(part, page.messages(part.uids, needs));
       open = later;
@@ -89,13 +121,13 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
   }
 
   /** Runs one statement. Other readers of one of its pages wait for it, and then read what is missing. */
-  async function loadGroup(folder: FolderKey, group: readonly Load[], needs: MessageNeeds): Promise<void> {
+  async #loadGroup(folder: FolderKey, group: readonly Load[], needs: MessageNeeds): Promise<void> {
     const { accountId, folderId } = folder;
     const uids = group.flatMap(({ missing }) => missing);
     const header = isWanted(needs.header);
     const wanted = { header, index: isWanted(needs.index) || (header && uids.length <= FEW) };
-    const loading = statements.run(accountId, async () => {
-      const rows = await withTextCharsets(folder, await store.rows(accountId, folderId, uids, wanted));
+    const loading = this.#statements.run(accountId, async () => {
+      const rows = await this.#withTextCharsets(folder, await this.#store.rows(accountId, folderId, uids, wanted));
       let at = 0;
       for (const { part, page } of group) {
         const from = at;
@@ -110,50 +142,26 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
     } finally {
       for (const { page } of group) {
         page.loading = undefined;
-        cache.close(page);
+        this.#cache.close(page);
       }
     }
   }
 
   /** Adds the index to a header whose raw octets need the charset of a text. */
-  async function withTextCharsets(
+  async #withTextCharsets(
     { accountId, folderId }: FolderKey,
     rows: readonly FolderMessageRow[],
   ): Promise<readonly FolderMessageRow[]> {
     const raw = rows.filter(({ header, indexJson }) => indexJson === undefined && header && needsTextCharset(header));
     if (raw.length === 0) return rows;
     const uids = raw.map(({ uid }) => uid);
-    const indexed = await store.rows(accountId, folderId, uids, { header: false, index: true });
+    const indexed = await this.#store.rows(accountId, folderId, uids, { header: false, index: true });
     const indexes = new Map(indexed.map(({ uid, indexJson }) => [uid, indexJson]));
     return rows.map((row) => {
       const indexJson = row.indexJson ?? indexes.get(row.uid);
       return indexJson === undefined ? row : { ...row, indexJson };
     });
   }
-
-  function read(folder: FolderKey, uids: Uids, needs: MessageNeeds) {
-    return cached(folder, uids, needs) ?? readPages(folder, uids, needs);
-  }
-
-  async function* batches(folder: FolderKey, uids: Uids, needs: MessageNeeds): AsyncGenerator<readonly Message[]> {
-    let most = FIRST_BATCH;
-    let end = 0;
-    const next = () => {
-      const start = end;
-      end = endOfBatch(uids, start, most);
-      return start === end ? undefined : read(folder, uids.slice(start, end), needs);
-    };
-    for (let reading = next(); reading !== undefined; ) {
-      const messages = await reading;
-      most = mostOfBatch(messages);
-      reading = next();
-      // Nobody awaits the batch when the caller stops early, so its fault is dropped.
-      if (reading instanceof Promise) reading.catch(() => {});
-      yield messages;
-    }
-  }
-
-  return { read, batches };
 }
 
 /** UIDs of one page. */

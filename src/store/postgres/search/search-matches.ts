@@ -62,30 +62,31 @@ interface Question {
   ask<T>(statement: () => PromiseLike<T>): Promise<T>;
 }
 
-export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
-  const limits = { ...LIMITS, ...some };
-  const segmentCache = new SegmentCache();
+export class SegmentMatches {
+  readonly #sql: Sql;
+  readonly #limits: SearchLimits;
+  readonly #segmentCache = new SegmentCache();
 
-  return async (
-    accountId: string,
-    terms: readonly SearchTerm[],
-    part: SearchPart,
-    after?: string,
-  ): Promise<FoundEmails> => {
+  constructor(sql: Sql, some?: Partial<SearchLimits>) {
+    this.#sql = sql;
+    this.#limits = { ...LIMITS, ...some };
+  }
+
+  async find(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails> {
     const query = new WordQuery(terms, part);
     const { lookups } = query;
     const ends = lookups.map(({ word, isPrefix }) => (isPrefix ? nextPrefix(word) : `${word}\0`));
     const pages = Math.max(FEWEST_PAGES, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
-    const question = { accountId, after, query, ends, pages, ask: asker() };
+    const question = { accountId, after, query, ends, pages, ask: this.#asker() };
     const found = new ResultSet(after);
     const ready = new Set<number>();
     let most = SEGMENTS;
     for (let last = 0; ; ) {
-      const known = segmentCache.of(accountId);
+      const known = this.#segmentCache.of(accountId);
       const isWhole = ({ page, hasPositions }: CachedSegment) =>
         page !== undefined && (hasPositions || !query.needsPositions);
       const whole = [...known.values()].filter(isWhole).map(({ id }) => id);
-      const rows = await rowsAfter(question, last, most, whole);
+      const rows = await this.#rowsAfter(question, last, most, whole);
       const pagesOf = bySegment(rows, lookups.length);
       const matched = new Map<number, Matched>();
       const gone: number[] = [];
@@ -98,39 +99,40 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
         isCut = count > 0 && pages.some((some) => some.some(isLeftOut));
         if (isCut) break;
         const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
-        if (row.words !== null) segmentCache.keep(accountId, segment!);
-        const docIds = await docIdsIn(question, row.id, row.emails, segment?.page, pages);
+        if (row.words !== null) this.#segmentCache.keep(accountId, segment!);
+        const docIds = await this.#docIdsIn(question, row.id, row.emails, segment?.page, pages);
         if (docIds === undefined) gone.push(row.id);
         else if (docIds.length > 0) matched.set(row.id, { docIds, ids: segment?.ids });
         ready.add(row.id);
         last = row.id;
         count++;
       }
-      gone.push(...(await addIds(question, matched, found)));
+      gone.push(...(await this.#addIds(question, matched, found)));
       for (const id of gone) ready.delete(id);
       if (gone.length > 0) last = Math.min(...gone);
       else if (!isCut && count < most) break;
       if (isCut) most = count;
     }
     // Merged segments are no longer needed.
-    if (after === undefined) segmentCache.retain(accountId, ready);
+    if (after === undefined) this.#segmentCache.retain(accountId, ready);
     return { ids: await found.packed(), segments: ready.size };
-  };
+  }
 
-  function asker(): Question['ask'] {
-    const until = performance.now() + limits.ms;
+  #asker(): Question['ask'] {
+    const until = performance.now() + this.#limits.ms;
     return async (statement) => {
       if (performance.now() >= until) throw tooSlow();
       return guarded(statement);
     };
   }
 
-  async function rowsAfter(
+  async #rowsAfter(
     { accountId, after, query, ends, pages, ask }: Question,
     last: number,
     most: number,
     whole: readonly number[],
   ): Promise<Row[]> {
+    const sql = this.#sql;
     const { lookups, needsPositions } = query;
     const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
     const found = await ask(() =>
@@ -144,7 +146,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       ), page as (
         select s.id, w.n::int - 1 as lookup, p.*,
           sum(octet_length(p.words) + coalesce(octet_length(p.positions), 0))
-            over (order by s.id, w.n, p.first_word, p.part) <= ${limits.statementOctets} as comes
+            over (order by s.id, w.n, p.first_word, p.part) <= ${this.#limits.statementOctets} as comes
         from segment s cross join unnest(
           ${binaryArray(lookups.map(({ word }) => octets(word)))}::bytea[], ${binaryArray(ends.map(octets))}::bytea[]
         ) with ordinality as w (word, ending, n) cross join lateral (
@@ -181,7 +183,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   }
 
   /** Returns undefined when the segment is gone. `page`: the only page of the segment. */
-  async function docIdsIn(
+  async #docIdsIn(
     question: Question,
     id: number,
     emails: number,
@@ -204,24 +206,24 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       const hold = (pages: readonly IndexPage[]) => {
         if (isPrefix) return;
         octets += octetsOf(pages);
-        if (octets > limits.memoryOctets) throw new SearchTooLarge('words');
+        if (octets > this.#limits.memoryOctets) throw new SearchTooLarge('words');
       };
       hold(first);
       if (leftOut === undefined && some.length < question.pages) return first;
       isStreamed = true;
-      return streamed(question, id, lookup, first, leftOut, hold);
+      return this.#streamed(question, id, lookup, first, leftOut, hold);
     });
     const docIds = await query.matches(emails, pages);
     if (!isStreamed) return docIds;
     // Pages are deleted only after their segment is no longer ready, so they were complete if it still is.
     const [left] = await ask(
-      () => sql`select from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
+      () => this.#sql`select from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
     );
     return left === undefined ? undefined : docIds;
   }
 
   /** `leftOut`: the page after `first`, when it is known. */
-  async function* streamed(
+  async *#streamed(
     { accountId, query, ends, ask }: Question,
     segment: number,
     lookup: number,
@@ -229,6 +231,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     leftOut: Row | undefined,
     hold: (pages: readonly IndexPage[]) => void,
   ): AsyncGenerator<IndexPage> {
+    const sql = this.#sql;
     yield* first;
     let last = first.at(-1);
     if (leftOut !== undefined) last = { ...pageOf(leftOut), part: leftOut.part - 1 };
@@ -249,11 +252,12 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   }
 
   /** Returns the segments that are gone. */
-  async function addIds(
+  async #addIds(
     { accountId, ask }: Question,
     matched: ReadonlyMap<number, Matched>,
     found: ResultSet,
   ): Promise<readonly number[]> {
+    const sql = this.#sql;
     const missing: number[] = [];
     for (const [id, { ids, docIds }] of matched) {
       if (ids === undefined) missing.push(id);
@@ -269,7 +273,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       const id = doubleOf(column!)!;
       read.add(id);
       const segment = { id, ids: own(ids!), hasPositions: false };
-      segmentCache.keep(accountId, segment);
+      this.#segmentCache.keep(accountId, segment);
       await found.add(segment.ids, matched.get(id)!.docIds);
     }
     return missing.filter((id) => !read.has(id));

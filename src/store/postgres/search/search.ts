@@ -1,12 +1,13 @@
 // The words of emails in PostgreSQL: segments of an index per account (decision 0058).
 import type { SearchStore, UnindexedEmail } from '../../search.js';
 import { guarded, type Sql } from '../driver/client.js';
-import { type SearchLimits, segmentMatches } from './search-matches.js';
+import { type SearchLimits, SegmentMatches } from './search-matches.js';
 import { mergeSegments } from './search-merge.js';
 import { clearMerges, putSegments } from './search-segments.js';
 
 /** `sql`: a `byKey` pool, because rows are found through indexes, never by reading a table. */
 export function postgresSearch(sql: Sql, limits?: Partial<SearchLimits>): SearchStore {
+  const segments = new SegmentMatches(sql, limits);
   async function unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]> {
     return guarded(
       () => sql<UnindexedEmail[]>`
@@ -23,7 +24,7 @@ export function postgresSearch(sql: Sql, limits?: Partial<SearchLimits>): Search
   return {
     unindexed,
     put: (emails) => putSegments(sql, emails),
-    matches: segmentMatches(sql, limits),
+    matches: (...search) => segments.find(...search),
     merge: (accountId, options) => mergeSegments(sql, accountId, options),
     clear: (seen, signal) => clearMerges(sql, seen, signal),
   };
