@@ -165,22 +165,6 @@ test('more accounts than may be active get their turn', async (t) => {
   t.is(world.accounts.size, accounts.length);
 });
 
-test('a commit of an account without consumers costs no statement, nor does one that concerns none', async (t) => {
-  const world = new World(t);
-  const node = world.start();
-  await world.until(() => world.store.calls >= 2);
-  const before = world.store.calls;
-  for (let i = 0; i < 10; i++) world.commit(NEW(i));
-  t.is(node.active, 0);
-  world.store.add(ACCOUNT, CONSUMER, 10);
-  node.changed(ACCOUNT);
-  await world.until(() => node.active === 1);
-  const { calls } = world.store;
-  t.true(calls <= before + 1);
-  world.commit(NEW(11));
-  await world.until(() => world.delivered.length === 1);
-});
-
 test('what was not concerned is not delivered again: the position of a stop is stored', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 0);

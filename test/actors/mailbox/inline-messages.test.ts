@@ -237,25 +237,3 @@ test('messages of one inlineMessage are stored by one commit, each with its own 
   );
   await checkRows(world, t, id);
 });
-
-test('messages that come together are stored by statements of a bounded size', async (t) => {
-  const world = await mailboxWorld();
-  const { id } = await world.directory.createAccount('large@example.test', 'Large');
-  const mailbox = world.mailboxes.of(id);
-  const added = Array.from({ length: 30 }, (_, i) => {
-    const inlineId = randomUUID();
-    const inlineMessage = world.inlineMessages.add<InlineDelivery>(
-      id,
-      inlineId,
-      mailOf(`large ${i}`, 'x'.repeat(200_000)),
-    )!;
-    return { inlineMessage, asked: mailbox.ask('deliverInline', { inlineId }) };
-  });
-  await Promise.all(added.map(({ asked }) => asked));
-  for (const { inlineMessage } of added) t.truthy((await inlineMessage.revoke())?.result.emailId);
-  for (const { contents } of world.commits) {
-    t.true(contents.reduce((sum, { size }) => sum + size, 0) < 2_300_000);
-  }
-  await checkRows(world, t, id);
-  await world.end();
-});

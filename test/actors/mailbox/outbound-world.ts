@@ -3,9 +3,18 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
-import type { MailboxWorld } from './mailbox-world.js';
+import type { Teardown } from '../../support/database/embedded-database.js';
+import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 
 export type Kind = 'delivered' | 'temporary' | 'permanent';
+
+/** Starts a world with the account of a sender, until the test ends. */
+export async function sender(t: Teardown) {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  return { world, accountId, mailbox: world.mailboxes.of(accountId) };
+}
 
 let number = 0;
 

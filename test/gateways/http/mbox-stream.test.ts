@@ -61,18 +61,6 @@ test('everything in order, what is gone left out, large messages in pieces, no m
   t.is(seen.streamed, 3);
 });
 
-test('it reads one batch ahead, and nothing more once it is left', async (t) => {
-  const { seen, sources: from } = sources(Array.from({ length: 20_000 }, (_, i) => email(i)));
-  const stream = mboxStream(from, 'account', {}, 50_000);
-  await stream.next();
-  await new Promise((resolve) => setImmediate(resolve));
-  t.true(seen.read <= 600, `${seen.read} read`);
-  await stream.return(undefined);
-  const { read, pages } = seen;
-  await new Promise((resolve) => setImmediate(resolve));
-  t.deepEqual([seen.read, seen.pages], [read, pages]);
-});
-
 test('nothing to export is an empty file', async (t) => {
   t.is(await text(mboxStream(sources([]).sources, 'account', {}, 100)), '');
 });

@@ -58,19 +58,6 @@ test('idle between commands, and a command line that drips', async (t) => {
   t.deepEqual(await rest(drip), ['421 4.4.2']);
 });
 
-test('a TLS handshake that drips', async (t) => {
-  const { address } = await limited(t, { handshakeMs: 300 });
-  const client = await SmtpClient.connect(address);
-  await client.reply();
-  client.write('EHLO c.test\r\nSTARTTLS\r\n');
-  t.is((await client.reply()).code, 250);
-  t.is((await client.reply()).code, 220);
-  client.write(Buffer.from([22, 3, 1, 16, 0, 1, 0, 15, 252]));
-  const timer = setInterval(() => client.write(Buffer.from([0])), 20);
-  t.deepEqual(await rest(client), []);
-  clearInterval(timer);
-});
-
 test('a drip-feeder of DATA is cut off, a message that comes slowly enough is not kept', async (t) => {
   const { address, stored, spool, listener } = await limited(t, { minRate: 500, minRateGraceMs: 100 });
   const client = await SmtpClient.greeted(address);
@@ -147,25 +134,6 @@ test('waiting for us is not idling', async (t) => {
   client.write('HELO c.test\r\nMAIL FROM:<>\r\nRCPT TO:<alice@example.test>\r\nDATA\r\nx: y\r\n.\r\nQUIT\r\n');
   const codes = (await client.rest()).map((r) => r.code);
   t.deepEqual(codes, [250, 250, 250, 354, 250, 221]);
-});
-
-test('connections of one address', async (t) => {
-  const { address } = await limited(t, { connectionsPerAddress: 2 });
-  const [first] = [await SmtpClient.greeted(address), await SmtpClient.greeted(address)];
-  const third = await SmtpClient.connect(address);
-  t.deepEqual(await rest(third), ['421 4.7.0']);
-  await first!.command('QUIT');
-  first!.end();
-  let banner: number | undefined;
-  // The server sees the close a little later than the client.
-  for (let i = 0; i < 200 && banner !== 220; i++) banner = (await (await SmtpClient.connect(address)).next())?.code;
-  t.is(banner, 220);
-});
-
-test('connections altogether', async (t) => {
-  const { address } = await limited(t, { connections: 1 });
-  await SmtpClient.greeted(address);
-  t.deepEqual(await rest(await SmtpClient.connect(address)), ['421 4.3.2']);
 });
 
 test('command lines that are too long, whole and without an end', async (t) => {

@@ -1,6 +1,4 @@
-// Tests submission with TLS from the start (RFC 8314 §3.3): nothing is sent before TLS, also behind a proxy, and a connection
-// that does not finish its handshake is ended.
-import { connect } from 'node:net';
+// Tests submission with TLS from the start (RFC 8314 §3.3): nothing is sent before TLS, also behind a proxy.
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { v1 } from '../../support/proxy-protocol.js';
@@ -58,24 +56,6 @@ test('whoever comes when no place is left is turned away without a word', async 
   const second = await SmtpClient.connect(address);
   t.deepEqual(await second.rest(), []);
   t.is((await first.command('NOOP')).code, 250);
-});
-
-test('a handshake that does not go on is ended, when idle and when stopping', async (t) => {
-  const { address, listener } = await listenForSubmission(t, { ...secure, limits: { idleMs: 300 } });
-  const [host, port] = address.split(':');
-  const closed = () =>
-    new Promise<void>((resolve) => {
-      const socket = connect(Number(port), host);
-      socket.write(Buffer.from([22, 3, 1, 2, 0, 1, 0]));
-      socket.resume().on('error', () => undefined);
-      socket.once('close', () => resolve());
-    });
-  await closed();
-  const last = closed();
-  while (listener.connections === 0) await new Promise(setImmediate);
-  await listener.stop(60_000);
-  await last;
-  t.true(await noneLeft(listener));
 });
 
 test('stopping: a message on its way is taken, then the session ends', async (t) => {

@@ -438,74 +438,6 @@ test('delays grow by two up to the cap, ten per cent around it', (t) => {
   t.is(retryDelay(POLICY, 0, 0), 54_000);
 });
 
-test('a null sender, and one who said NEVER, is told nothing, however late and whatever fails', (t) => {
-  let at = step(null, {
-    type: 'enqueue',
-    now: 0,
-    recipients: [
-      { id: 'a', notify: NEVER },
-      { id: 'b', notify: NEVER },
-    ],
-  });
-  const planned = { random: 0, policy: POLICY };
-  for (let now = 5 * HOUR; at.status !== 'Failed'; now += 5 * HOUR) {
-    const answer = { type: 'answer', kind: 'temporary', text: 'later', statusCode: '4.0.0', now, ...planned } as const;
-    at = step(
-      at.snapshot,
-      { type: 'start', now },
-      { ...answer, recipientId: 'a' },
-      { ...answer, recipientId: 'b' },
-      { type: 'end', now, isInterrupted: false, ...planned },
-    );
-    t.is(at.dsnDue, null);
-    t.false(at.effects.some(({ type }) => type === 'report'));
-  }
-  t.is(at.retryCount, POLICY.maxRetries);
-});
-
-test('each recipient has its own retries, while another one is still tried', (t) => {
-  const planned = { random: 0.5, policy: POLICY };
-  const later = {
-    type: 'answer',
-    recipientId: 'quick',
-    kind: 'temporary',
-    text: 'later',
-    statusCode: '4.0.0',
-  } as const;
-  let at = step(
-    null,
-    { type: 'enqueue', now: 0, recipients: asked('quick', 'slow') },
-    { type: 'start', now: 0 },
-    { ...later, now: 1_000, ...planned },
-  );
-  t.like(at, { status: 'Sending', retryCount: 1, nextRetryAt: 61_000 });
-  at = step(at.snapshot, { type: 'start', now: 60_999 });
-  t.is(at.recipients.get('quick')?.nextTryAt, 61_000, 'not before it is due');
-  at = step(at.snapshot, { type: 'start', now: 61_000 }, { ...later, now: 62_000, ...planned });
-  t.like(at, { status: 'Sending', retryCount: 2, nextRetryAt: 182_000 });
-  const delivered = { ...later, kind: 'delivered', now: 190_000, ...planned } as const;
-  at = step(at.snapshot, { type: 'start', now: 182_000 }, delivered, { ...delivered, recipientId: 'slow' });
-  at = step(at.snapshot, { type: 'end', now: 190_000, isInterrupted: false, ...planned });
-  t.like(at, { status: 'Sent', retryCount: 2, nextRetryAt: null });
-});
-
-test('a recipient whose retries run out fails, and the others go on', (t) => {
-  const planned = { now: 0, random: 0.5, policy: { ...POLICY, maxRetries: 0 } };
-  const later = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'later', statusCode: '4.0.0' } as const;
-  let at = step(
-    null,
-    { type: 'enqueue', now: 0, recipients: asked('a', 'b') },
-    { type: 'start', now: 0 },
-    { ...later, ...planned },
-    { type: 'postpone', recipientIds: ['b'], ...planned },
-    { type: 'end', isInterrupted: false, ...planned },
-  );
-  t.like(at, { status: 'Queued', retryCount: 0, nextRetryAt: 60_000 });
-  t.deepEqual([at.recipients.get('a')?.status, at.recipients.get('b')?.status], ['Failed', 'Pending']);
-  at = step(at.snapshot, { type: 'start', now: 60_000 }, { ...later, ...planned, recipientId: 'b', kind: 'delivered' });
-  t.is(step(at.snapshot, { type: 'end', isInterrupted: false, ...planned }).status, 'Failed');
-});
-
 test('what a later version has stored in the snapshot stays there', (t) => {
   const begun = step(null, { type: 'enqueue', now: 0, recipients: asked('a') });
   const stored = JSON.parse(JSON.stringify(begun.snapshot));
@@ -516,37 +448,6 @@ test('what a later version has stored in the snapshot stays there', (t) => {
   t.deepEqual(context.later, { kept: 1 });
   t.is(children.a.snapshot.context.later, 2);
   t.false('recipients' in context);
-});
-
-test('a failure is reported while others wait: at most a minute later, those of the while together, each once', (t) => {
-  const planned = { random: 0.5, policy: POLICY };
-  const no = { type: 'answer', kind: 'permanent', text: 'no', statusCode: '5.1.1', ...planned } as const;
-  const later = { ...no, kind: 'temporary', recipientId: 'slow' } as const;
-  let at = step(
-    null,
-    { type: 'enqueue', now: 0, recipients: [...asked('a', 'b', 'c', 'slow'), { id: 'never', notify: NEVER }] },
-    { type: 'start', now: 0 },
-    { ...no, now: 1_000, recipientId: 'a' },
-    { ...no, now: 2_000, recipientId: 'never' },
-    { ...no, now: 40_000, recipientId: 'b' },
-    { ...later, now: 40_000 },
-  );
-  t.like(at, { status: 'Sending', dsnDue: 'failed', dsnAt: 56_000 });
-  t.is(at.recipients.get('never')!.owes, null);
-  const given = { type: 'reported', kind: 'failed', recipientIds: ['a', 'b'] } as const;
-  at = step(at.snapshot, given);
-  t.like(at, { dsnDue: null, dsnAt: null });
-  at = step(at.snapshot, { ...no, now: 90_000, recipientId: 'c' });
-  t.like(at, { dsnDue: 'failed', dsnAt: 145_000 });
-  // No other recipient is pending.
-  at = step(at.snapshot, { type: 'start', now: 100_000 }, { ...later, kind: 'delivered', now: 100_000 });
-  at = step(at.snapshot, { type: 'end', isInterrupted: false, now: 110_000, ...planned });
-  t.like(at, { status: 'Failed', dsnDue: 'failed', dsnAt: 110_000 });
-  t.true(at.effects.some(({ type }) => type === 'report'));
-  t.deepEqual(
-    [...at.recipients].filter(([, { owes }]) => owes !== null).map(([id]) => id),
-    ['c'],
-  );
 });
 
 test('an email that was sent becomes Failed by a bounce, and no report of it is owed', (t) => {

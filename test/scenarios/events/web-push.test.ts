@@ -127,21 +127,6 @@ test('messages stop with the subscription, and when the push service says gone',
   t.deepEqual(service.faults, []);
 });
 
-test('what was due when the node was killed is sent by the next one, once and in order', async (t) => {
-  const { service, subscribe, send, restart } = await start(t);
-  const browser = await subscribe();
-  await send('one');
-  await service.receiver.until(() => service.payloads().length === 1);
-  service.receiver.answerNext('hold');
-  await send('two');
-  await service.receiver.until(() => service.receiver.requests.length === 2);
-  await send('three');
-  await restart();
-  await send('four');
-  await service.receiver.until(() => service.payloads().length >= 4);
-  t.deepEqual(bodies(service, browser), ['one', 'two', 'three', 'four']);
-});
-
 test('mail comes in while a push service hangs, and the other push service is not held up', async (t) => {
   const world = await start(t);
   const { service, subscribe, send, call } = world;

@@ -4,7 +4,6 @@ import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
-import { imapFlow } from '../../support/clients/imap-programs.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
@@ -79,41 +78,6 @@ const WRITTEN = [
   '--b--',
   '',
 ].join('\r\n');
-
-test('what REST saves is an email in Drafts, and two windows do not overwrite each other', async (t) => {
-  const { client, folder, inDrafts, drafts, ok } = await world(t);
-  const body = { subject: 'Zoë 💌', textBody: 'Soon', recipients: [{ address: 'bob@example.test', type: 'To' }] };
-  const made = await ok('POST', '/api/outbound/drafts', body);
-  const { id } = (await made.json()) as Draft;
-  const [first] = await inDrafts();
-  t.is(first?.subject, 'Zoë 💌');
-  t.like(await client.get(`/api/emails/${first!.id}`), { textBody: 'Soon\n', isRead: true });
-  const found = await client.get<EmailList>('/api/emails/search?folder=drafts');
-  t.deepEqual(
-    found.items.map((email) => email.id),
-    [first!.id],
-  );
-
-  const path = `/api/outbound/drafts/${id}`;
-  const [one, two] = await Promise.all([client.request('GET', path), client.request('GET', path)]);
-  const tags = [one.headers.get('etag')!, two.headers.get('etag')!];
-  t.deepEqual(tags, [made.headers.get('etag')!, made.headers.get('etag')!]);
-  const put = (subject: string, tag: string) =>
-    client.request('PUT', path, { ...body, subject }, undefined, { 'if-match': tag });
-  const answers = await Promise.all([put('one', tags[0]!), put('two', tags[1]!)]);
-  t.deepEqual(answers.map(({ status }) => status).sort(), [204, 412]);
-  const won = answers[0]!.status === 204 ? 'one' : 'two';
-  t.deepEqual(
-    (await inDrafts()).map(({ subject }) => subject),
-    [won],
-  );
-  t.is((await folder('drafts')).total, 1);
-
-  // Deleting the email deletes the draft.
-  await ok('DELETE', `/api/emails/${(await inDrafts())[0]!.id}`);
-  t.deepEqual([await drafts(), await inDrafts()], [[], []]);
-  t.is((await client.request('GET', path)).status, 404);
-});
 
 test('what comes into Drafts otherwise is a draft: shown, changed, sent, with its files and in its thread', async (t) => {
   const { node, zoe, bob, client, folder, inDrafts, drafts, ok } = await world(t);
@@ -212,30 +176,3 @@ async function arrived(client: MailboxClient) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
-
-test('a draft that a mail program marks `\\Deleted` is no draft over REST, and the same one when the mark is gone', async (t) => {
-  const { node, zoe, client, folder, inDrafts, drafts, ok } = await world(t);
-  const body = { subject: 'Lunch?', textBody: 'Soon', recipients: [{ address: 'bob@example.test', type: 'To' }] };
-  const { id } = (await (await ok('POST', '/api/outbound/drafts', body)).json()) as Draft;
-  const [email] = await inDrafts();
-  const program = imapFlow(node, zoe);
-  await program.connect();
-  t.teardown(() => program.close());
-  await program.mailboxOpen('Drafts');
-  await program.messageFlagsAdd('1', ['\\Deleted']);
-  t.deepEqual([await drafts(), await inDrafts(), (await folder('drafts')).total], [[], [], 0]);
-  const counted = async () => {
-    const found = await program.status('Drafts', { messages: true });
-    return found === false ? found : found.messages;
-  };
-  t.is(await counted(), 1);
-  const status = async (method: string, path: string) => (await client.request(method, path)).status;
-  t.is(await status('GET', `/api/emails/${email!.id}`), 404);
-  t.is(await status('GET', `/api/outbound/drafts/${id}`), 404);
-  t.is(await status('GET', `/api/outbound/${id}`), 404);
-  t.is(await status('POST', `/api/outbound/drafts/${id}/send`), 404);
-  await program.messageFlagsRemove('1', ['\\Deleted']);
-  t.is((await drafts())[0]!.id, id);
-  await ok('POST', `/api/outbound/drafts/${id}/send`);
-  t.is(await counted(), 0);
-});

@@ -121,43 +121,6 @@ test('filters read, label and delete mail before anybody sees it', async (t) => 
   );
 });
 
-test('a label goes on and off, by list and by deletion, and loses no mail', async (t) => {
-  const user = await account('labels');
-  const client = new MailboxClient(node, user.key);
-  const other = new MailboxClient(node, (await account('other')).key);
-  await send(user.email, { subject: 'one', text: 'x' });
-  const [email] = await client.inbox();
-  const label = await made<Label>(t, client, '/api/labels', { name: 'Keep', color: '#00ff00', sortOrder: 2 });
-  const first = await made<Label>(t, client, '/api/labels', { name: 'First', color: '#00ff00', sortOrder: 1 });
-  const status = async (method: string, path: string, body?: unknown, as = client) =>
-    (await as.request(method, path, body)).status;
-  t.is(await status('POST', `/api/labels/emails/${email!.id}`, { labelId: label.id }), 204);
-  t.is(await status('POST', `/api/labels/emails/${email!.id}`, { labelId: label.id }), 204);
-  t.is(await status('POST', `/api/labels/emails/${email!.id}`, { labelId: label.id }, other), 404);
-  t.is(await status('DELETE', `/api/labels/${label.id}`, undefined, other), 404);
-  t.is(await status('POST', '/api/labels', { name: 'kEEP', color: '#000000', sortOrder: 0 }), 400);
-  t.deepEqual(
-    (await client.get<Label[]>('/api/labels')).map(({ name, emailCount }) => [name, emailCount]),
-    [
-      ['First', 0],
-      ['Keep', 1],
-    ],
-  );
-  t.is(await status('DELETE', `/api/labels/emails/${email!.id}/${label.id}`), 204);
-  t.is((await client.get<EmailList>(`/api/labels/${label.id}/emails`)).totalCount, 0);
-  t.is(await status('POST', `/api/labels/emails/${email!.id}`, { labelId: first.id }), 204);
-  t.is(await status('PUT', `/api/labels/${first.id}`, { name: 'Renamed', color: '#0000ff', sortOrder: 9 }), 204);
-  t.deepEqual(
-    (await client.get<{ labels: Label[] }>(`/api/emails/${email!.id}`)).labels.map(({ name }) => name),
-    ['Renamed'],
-  );
-  t.is(await status('DELETE', `/api/labels/${first.id}`), 204);
-  t.deepEqual(
-    (await client.inbox()).map(({ subject }) => subject),
-    ['one'],
-  );
-});
-
 test('changes of labels, drafts and folders reach hub clients that asked for them, and no others', async (t) => {
   const user = await account('changes');
   const client = new MailboxClient(node, user.key);
@@ -224,26 +187,4 @@ test('changes of labels, drafts and folders reach hub clients that asked for the
     // These are the emails of the draft, before and after its change.
     ['NewEmail', 'EmailDeleted', 'EmailDeleted', 'NewEmail'],
   );
-});
-
-test('a conversation is one thread, in its order, also when a reply comes first', async (t) => {
-  const user = await account('threads');
-  const client = new MailboxClient(node, user.key);
-  await send(user.email, { subject: 'Re: Re: start', text: '3', messageId: '<c@r.test>', inReplyTo: '<b@r.test>' });
-  await send(user.email, { subject: 'start', text: '1', messageId: '<a@r.test>' });
-  await send(user.email, { subject: 'Re: start', text: '2', messageId: '<b@r.test>', inReplyTo: '<a@r.test>' });
-  await send(user.email, { subject: 'alone', text: '4', messageId: '<d@r.test>' });
-  const { items } = await client.get<{ items: Threaded[] }>('/api/emails');
-  const threads = new Set(items.map(({ threadId }) => threadId));
-  t.is(threads.size, 2);
-  const { threadId } = items.find(({ subject }) => subject === 'start')!;
-  for (const base of ['/api/emails', '/api/external/emails']) {
-    const emails = await client.get<{ textBody: string }[]>(`${base}/threads/${threadId}`);
-    t.deepEqual(
-      emails.map(({ textBody }) => textBody.trim()),
-      ['3', '1', '2'],
-    );
-  }
-  const other = new MailboxClient(node, (await account('stranger')).key);
-  t.is((await other.request('GET', `/api/emails/threads/${threadId}`)).status, 404);
 });

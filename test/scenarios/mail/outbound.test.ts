@@ -1,6 +1,5 @@
 // Tests mail that leaves a whole node, to real servers found by a real DNS server: what each remote does, the outcome for each
 // recipient, and what the sender sees of it over REST and on the hub.
-import { randomBytes } from 'node:crypto';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
@@ -245,51 +244,6 @@ test('greylisting is waited for, a refused recipient fails, and who has it gets 
   t.is((inbox[0] as unknown as { threadId: string }).threadId, sentCopy.threadId);
 });
 
-test('the next MX is tried, and one domain that fails keeps no other from its mail', async (t) => {
-  const { messagesAt, send, ended, shown, timeline } = await world(
-    t,
-    {
-      'spare.test': ['dead', {}],
-      'gone.test': ['dead'],
-      'good.test': [{}],
-    },
-    { MANSIO_OUTBOUND_MAX_RETRIES: '2' },
-  );
-  const id = await send(['a@gone.test', 'b@good.test', 'c@spare.test']);
-  for (;;) {
-    const now = await shown(id);
-    if (now.recipients.filter(({ status }) => status === 'Delivered').length === 2) break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const email = await ended(id);
-  t.is(email.status, 'Failed');
-  t.is(email.retryCount, 2);
-  t.deepEqual(statuses(email), { 'a@gone.test': 'Failed', 'b@good.test': 'Delivered', 'c@spare.test': 'Delivered' });
-  t.is(messagesAt('good.test').length, 1);
-  t.is(messagesAt('spare.test', 1).length, 1);
-  const hosts = (await timeline(id)).filter(({ domain }) => domain === 'spare.test').map(({ host }) => host);
-  t.deepEqual(hosts, ['mx0.spare.test', 'mx1.spare.test']);
-});
-
-test('a host that does not answer keeps no other domain waiting for its retries', async (t) => {
-  let tries = 0;
-  const { send, shown, timeline } = await world(t, {
-    'grey.test': [{ behaviour: { rcpt: () => (++tries <= 3 ? '451 4.7.1 come back later' : undefined) } }],
-    // It accepts the connection and never sends a word.
-    'black.test': [() => {}],
-  });
-  const id = await send(['a@grey.test', 'b@black.test']);
-  let email = await shown(id);
-  while (!email.recipients.some(({ status }) => status === 'Delivered')) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    email = await shown(id);
-  }
-  t.deepEqual(statuses(email), { 'a@grey.test': 'Delivered', 'b@black.test': 'Pending' });
-  t.is(email.retryCount, 3);
-  // All these attempts took place during the first one for the other domain.
-  t.true((await timeline(id)).every(({ domain }) => domain === 'grey.test'));
-});
-
 test('a dropped connection after DATA, a refused handshake and a silent server are survived', async (t) => {
   let drops = 1;
   const behaviour = {
@@ -486,72 +440,6 @@ test('drafts become mail; replies and forwards keep the conversation', async (t)
   const forwarded = await simpleParser(messagesAt('far.test')[2]!.text);
   t.is(forwarded.subject, 'Fwd: Plan');
   t.regex(forwarded.text ?? '', /^See below\.[\s\S]*noon/);
-});
-
-test('attachments go from a draft to its recipients octet for octet, and stay with what was sent', async (t) => {
-  const { node, sender, neighbour, client, messagesAt, ended } = await world(t, { 'far.test': [{}] });
-  const octets = randomBytes(6 * 1024 * 1024);
-  const file = { fileName: 'Zoë 💌.pdf', contentType: 'application/pdf', content: octets.toString('base64') };
-  const logo = { fileName: 'logo.png', contentType: 'image/png', contentId: 'logo@x', content: 'UE5H' };
-  const draft = {
-    fromAddress: sender.email,
-    subject: 'Files',
-    textBody: 'word '.repeat(40_000),
-    htmlBody: '<img src="cid:logo@x">',
-    recipients: [
-      { address: neighbour.email, type: 'To' },
-      { address: 'far@far.test', type: 'Bcc' },
-    ],
-    attachments: [file, logo],
-  };
-  interface Held {
-    readonly id: string;
-    readonly textBody: string;
-    readonly attachments: readonly { readonly id: string; readonly fileName: string; readonly contentId?: string }[];
-  }
-  const made = (await (await client.request('POST', '/api/outbound/drafts', draft)).json()) as Held;
-  t.is(made.textBody.trim(), draft.textBody.trim());
-  const [shownLogo, shownFile] = made.attachments;
-  t.like(shownLogo, { fileName: 'logo.png', contentId: 'logo@x' });
-  // Attachments that the draft has are named instead of sent again.
-  const named = made.attachments.map(({ id: attachmentId }) => ({ emailId: made.id, attachmentId }));
-  const again = { ...draft, htmlBody: '<p><img src="cid:logo@x">', attachments: named };
-  t.is((await client.request('PUT', `/api/outbound/drafts/${made.id}`, again)).status, 204);
-  const edited = await client.get<Held>(`/api/outbound/drafts/${made.id}`);
-  t.deepEqual(
-    edited.attachments.map(({ fileName }) => fileName),
-    [shownLogo!.fileName, shownFile!.fileName],
-  );
-  t.is((await client.request('POST', `/api/outbound/drafts/${made.id}/send`)).status, 200);
-  t.is((await ended(made.id)).status, 'Sent');
-
-  const bob = new MailboxClient(node, neighbour.key);
-  const [email] = await arrived(bob, 1);
-  const received = email!.id;
-  const there = await bob.get<Held>(`/api/emails/${received}`);
-  t.deepEqual(
-    there.attachments.map(({ fileName, contentId }) => [fileName, contentId]),
-    [
-      ['logo.png', 'logo@x'],
-      [file.fileName, undefined],
-    ],
-  );
-  const far = await simpleParser(messagesAt('far.test')[0]!.text);
-  t.deepEqual(
-    far.attachments.map(({ filename, related }) => [filename, related === true]),
-    [
-      ['logo.png', true],
-      [file.fileName, false],
-    ],
-  );
-  t.true(far.attachments[1]!.content.equals(octets));
-  const own = await client.get<Held>(`/api/outbound/${made.id}`);
-  for (const [who, path] of [
-    [bob, `/api/emails/${received}/attachments/${there.attachments[1]!.id}`],
-    [client, `/api/outbound/${made.id}/attachments/${own.attachments[1]!.id}`],
-  ] as const) {
-    t.true(Buffer.from(await (await who.request('GET', path)).arrayBuffer()).equals(octets), path);
-  }
 });
 
 /** Waits until the inbox has `count` emails, and returns it. */

@@ -215,23 +215,6 @@ test('passwords only over TLS, with the scope, for the own addresses', async (t)
   t.is((await client.command('RCPT TO:<nobody@example.test>')).code, 550);
 });
 
-test('a key that is revoked over REST ends its session and opens none', async (t) => {
-  const anna = await account('anna.revoked');
-  const api = new MailboxClient(node, anna.key);
-  const issued = await api.request('POST', '/api/smtp-credentials', { name: 'phone', scopes: ['smtp'] });
-  const { id, apiKey } = (await issued.json()) as { id: string; apiKey: string };
-  const [session, other] = [await greeted(), await greeted()];
-  t.is((await session.command(plain(anna.email, apiKey))).code, 235);
-  t.is((await other.command(plain(anna.email, anna.key))).code, 235);
-  t.is((await api.request('DELETE', `/api/smtp-credentials/${id}`)).status, 204);
-  t.deepEqual(
-    (await session.rest()).map(({ code }) => code),
-    [421],
-  );
-  t.is((await other.command('NOOP')).code, 250);
-  t.is((await (await greeted()).command(plain(anna.email, apiKey))).code, 535);
-});
-
 test('a token of the identity provider sends', async (t) => {
   const user = 'anna.token@example.test';
   const accessToken = await token({ sub: 'anna.token', email: user });

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { SEARCH_PARTS, SearchTooLarge } from '../../../src/store/search.js';
-import { type IndexPage, levelOf, type Segment } from '../../../src/store/word-index/index-page.js';
+import type { IndexPage, Segment } from '../../../src/store/word-index/index-page.js';
 import { mergedPages } from '../../../src/store/word-index/merged-pages.js';
 import { WordQuery } from '../../../src/store/word-index/word-query.js';
 import { runs } from '../../support/amounts.js';
@@ -232,10 +232,6 @@ test('a word has positions of fewer octets than one tells, of more, and of more 
           expectedMatches(some, [{ words, prefix }], 'body'),
         );
   }
-});
-
-test('segments have levels by how many emails they hold', (t) => {
-  t.deepEqual([1, 15, 16, 255, 256, 4_095, 4_096].map(levelOf), [0, 0, 1, 1, 2, 2, 3]);
 });
 
 test('pages that are cut or changed end in an error or in an answer', async (t) => {

@@ -2,17 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import test from '../../../support/test.js';
-import { mailboxWorld } from '../mailbox-world.js';
-import { addressee, attempt, enqueued, outcome, started, statusesLogged, stored } from '../outbound-world.js';
+import { addressee, attempt, enqueued, outcome, sender, started, statusesLogged, stored } from '../outbound-world.js';
 
 const TAKER = '192.0.2.1';
 
 /** Returns a world with a delivered email to two recipients at one host. */
 async function sent(t: ExecutionContext) {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@remote.test', 'b@remote.test']);
   const by = { id: randomUUID(), by: 'n' };
   const { reply } = await mailbox.ask('startDelivery', { outboundId: id, attempt: by, supersedes: null });
@@ -102,10 +98,7 @@ test('a forged bounce, one of another message, and one of another recipient chan
 });
 
 test('a bounce that comes while its message is being delivered waits for the outcome, and not for ever', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@remote.test', 'b@remote.test']);
   const shown = async () => (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
   const statuses = async () => (await shown()).recipients.map(({ status }) => status);
@@ -140,10 +133,7 @@ test('a bounce that comes while its message is being delivered waits for the out
 });
 
 test('of a submission with one recipient the host may have another address', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const message = await stored(world);
   const outgoing = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@remote.test')] };
   const { id } = (await mailbox.ask('enqueue', { ...outgoing, ...message })).reply!;

@@ -12,6 +12,7 @@ import {
   logged,
   outcome,
   reported,
+  sender,
   started,
   statusesLogged,
   stored,
@@ -27,10 +28,7 @@ const draft = (subject: string, to: readonly string[] = ['a@one.test', 'b@two.te
 });
 
 test('drafts are made, replaced, listed, sent once as they were read, and deleted', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, mailbox } = await sender(t);
   const { reply: made } = await mailbox.ask('createDraft', { draft: draft('first') });
   const outboundId = made!.id;
   const before = (await mailbox.ask('outbound', { outboundId })).reply!;
@@ -81,10 +79,7 @@ test('drafts are made, replaced, listed, sent once as they were read, and delete
 });
 
 test('a draft holds its message in the store, and lets go of it when another takes its place', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, mailbox } = await sender(t);
   const next = async () => {
     const { blob, summary } = await stored(world);
     return { blob, size: summary.size, summary };
@@ -127,10 +122,7 @@ test('a draft holds its message in the store, and lets go of it when another tak
 });
 
 test('drafts are counted within a group of commands too, and no more than 1,000 are kept', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, mailbox } = await sender(t);
   const create = () => mailbox.ask('createDraft', { draft: draft('one', []) });
   const made = await Promise.all(Array.from({ length: 990 }, create));
   made.push(...(await Promise.all(Array.from({ length: 20 }, create))));
@@ -147,10 +139,7 @@ test('drafts are counted within a group of commands too, and no more than 1,000 
 });
 
 test('a queued message has its copy in Sent, read, in its thread, and hub clients hear of no new email', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   await mailbox.ask('createFilter', {
     rule: {
       name: 'all',
@@ -208,10 +197,7 @@ async function folder(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId
 }
 
 test('an email that is sent keeps no snapshot, and nothing more happens to it', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@one.test']);
   const { reply, attemptId } = await started(world, accountId, id);
   const snapshot = async () => (await world.sql`select machine from outbound where id = ${id}`)[0]?.['machine'];
@@ -232,10 +218,7 @@ test('an email that is sent keeps no snapshot, and nothing more happens to it', 
 });
 
 test('recipients that were delivered are not delivered again; retries run out; the sender is owed a report once', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@one.test', 'b@two.test', 'c@three.test']);
   const first = await started(world, accountId, id);
   const [a, b, c] = first.reply!.recipients;
@@ -310,10 +293,7 @@ test('recipients that were delivered are not delivered again; retries run out; t
 });
 
 test('a failure is owed a report while others wait, and named once, though others fail meanwhile', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@one.test', 'b@two.test', 'c@three.test']);
   const first = await started(world, accountId, id);
   const [a, b, c] = first.reply!.recipients;
@@ -345,10 +325,7 @@ test('a failure is owed a report while others wait, and named once, though other
 });
 
 test('what a sender asked to be told is kept, and decides what is owed', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const orcpt = 'rfc822;a+b@one.test';
   const recipients = [
     { ...addressee('never@one.test'), dsn: { notify: [], orcpt: null } },
@@ -379,9 +356,7 @@ test('what a sender asked to be told is kept, and decides what is owed', async (
 });
 
 test('a delivery that was left behind is taken over by whoever knows it, and one that stops is due again at once', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const { world, accountId } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@one.test']);
   const first = await started(world, accountId, id);
   t.is((await started(world, accountId, id, randomUUID())).refusal, 'notDue');
@@ -488,10 +463,7 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
 });
 
 test('what cannot be read fails as the store does, and is not said to be missing', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const outboundId = (await mailbox.ask('createDraft', { draft: draft('kept') })).reply!.id;
   const queued = await enqueued(world, accountId, ['me@example.test']);
   const delivery = await started(world, accountId, queued.id);
@@ -534,10 +506,7 @@ test('what cannot be read fails as the store does, and is not said to be missing
 });
 
 test('operators make mail due at once, give what failed another chance, and cancel what waits', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const manage = (outboundId: string, action: 'retry' | 'cancel') =>
     mailbox.ask('manageOutbound', { outboundId, action });
   const { id } = await enqueued(world, accountId, ['a@one.test', 'b@two.test'], '');
@@ -573,9 +542,7 @@ test('operators make mail due at once, give what failed another chance, and canc
 });
 
 test('whatever a remote says can be stored', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const { world, accountId } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@one.test']);
   const { attemptId, reply } = await started(world, accountId, id);
   const recipientId = reply!.recipients[0]!.id;
@@ -595,10 +562,7 @@ test('whatever a remote says can be stored', async (t) => {
 });
 
 test('suspect mail goes to Junk: unread there alone, past the filters, and nobody is told of a new email', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
-  const mailbox = world.mailboxes.of(accountId);
+  const { world, accountId, mailbox } = await sender(t);
   const before = await world.events.read(accountId, 0, 100);
   const spooled = await world.spool([accountId], 1);
   const [row] = await world.sql`select id, envelope from inbound`;

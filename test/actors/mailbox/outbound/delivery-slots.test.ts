@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { StartedDelivery } from '../../../../src/actors/mailbox/outbound/delivery-slots.js';
 import test from '../../../support/test.js';
-import { type MailboxWorld, mailboxWorld } from '../mailbox-world.js';
-import { addressee, enqueued, outcome, reported, started, statusesLogged, stored } from '../outbound-world.js';
+import type { MailboxWorld } from '../mailbox-world.js';
+import { addressee, enqueued, outcome, reported, sender, started, statusesLogged, stored } from '../outbound-world.js';
 
 interface Slot {
   readonly outboundId: string;
@@ -53,10 +53,8 @@ function queueOf(world: MailboxWorld, slots: number) {
 }
 
 test('as many as there are slots for are Sending with the commit that queues them; the queue is notified of the others', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
+  const { world, accountId } = await sender(t);
   const queue = queueOf(world, 3);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   const queued = await Promise.all(
     Array.from({ length: 5 }, () => enqueued(world, accountId, ['a@one.test', 'b@two.test'])),
   );
@@ -98,10 +96,8 @@ test('as many as there are slots for are Sending with the commit that queues the
 });
 
 test('slots are released when the commit fails, and the email is not delivered', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
+  const { world, accountId } = await sender(t);
   const queue = queueOf(world, 10);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   await enqueued(world, accountId, ['a@one.test']);
   await world.sql`alter table outbound add constraint none check (created_at < '-infinity') not valid`;
   await t.throwsAsync(enqueued(world, accountId, ['a@one.test']));
@@ -121,10 +117,8 @@ test('slots are released when the commit fails, and the email is not delivered',
 });
 
 test('what a node that died had begun is taken over', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
+  const { world, accountId } = await sender(t);
   const queue = queueOf(world, 1);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   const { id } = await enqueued(world, accountId, ['a@one.test']);
   world.reload();
   const [{ attemptId } = { attemptId: randomUUID() }] = queue.assigned;
@@ -134,10 +128,8 @@ test('what a node that died had begun is taken over', async (t) => {
 });
 
 test('slots of emails that are refused, or have no recipient elsewhere, are released', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
+  const { world, accountId } = await sender(t);
   const queue = queueOf(world, 10);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   const { blob, summary } = await stored(world);
   const payload = { sender: 'me@example.test', blob, summary, content: null, recipients: [addressee('a@one.test')] };
   const draft = { id: randomUUID(), updatedAt: 0 };
@@ -164,10 +156,8 @@ test('slots of emails that are refused, or have no recipient elsewhere, are rele
 });
 
 test('when the commit is repeated, the email has the same slot in the second one', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
+  const { world, accountId } = await sender(t);
   const queue = queueOf(world, 1);
-  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   const [mail] = await world.spool([accountId], 1);
   // An earlier owner has delivered it: the commit learns this from the missing row.
   await world.sql`delete from inbound`;

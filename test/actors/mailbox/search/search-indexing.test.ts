@@ -1,4 +1,4 @@
-// Tests search indexing on its own store: the words of a page are stored in bounded batches, a search waits only for its own
+// Tests search indexing on its own store: a search waits only for its own
 // emails, however many arrive after them, and in the background many accounts share a round.
 
 import pino from 'pino';
@@ -67,7 +67,7 @@ async function stored(puts: readonly (readonly IndexedEmail[])[], emails: number
   while (puts.flat().length < emails) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test('small emails are stored a page at a time, large ones few at a time, and each once and in order', async (t) => {
+test('emails, small and large, are stored once each and in order', async (t) => {
   const small = storeOf({ account: { count: 550 } }, (n) => `word${n}`);
   const large = storeOf({ account: { count: 20 } }, (n) => `word${n} `.repeat(n % 5 === 0 ? 50_000 : 9_000));
   for (const [{ puts, store, texts }, count] of [[small, 550] as const, [large, 20] as const]) {
@@ -83,36 +83,6 @@ test('small emails are stored a page at a time, large ones few at a time, and ea
       t.is(texts.sender, ' a@b.test');
     }
   }
-  t.deepEqual(
-    small.puts.map(({ length }) => length),
-    [500, 50],
-  );
-  const held = large.puts.map((emails) => emails.slice(0, -1).reduce((sum, { texts }) => sum + texts.body.length, 0));
-  t.true(Math.max(...held) < 512 * 1024, 'without its last email no batch would have been enough');
-  t.true(large.puts.length > 3);
-});
-
-test('the next texts, and no others, are read while the store works on those before', async (t) => {
-  const { store, texts } = storeOf({ account: { count: 90 } }, () => 'word '.repeat(9_000));
-  const { searchable } = texts;
-  let reads = 0;
-  texts.searchable = (messages) => {
-    reads++;
-    return searchable(messages);
-  };
-  const { unindexed, put } = store;
-  store.unindexed = async (accountIds, limit) =>
-    (await unindexed(accountIds, limit)).map((email) => ({ ...email, size: 100_000 }));
-  const readBefore: number[] = [];
-  store.put = async (words) => {
-    readBefore.push(reads);
-    return put(words);
-  };
-  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
-  await indexing.reach('account', idOf(90));
-  await indexing.stop();
-  t.is(readBefore[0], 2);
-  t.is(reads, 6);
 });
 
 test('a search waits for its own emails, however many come and are searched for behind them', async (t) => {
@@ -255,97 +225,6 @@ test('a search waits while its account is locked', async (t) => {
   );
 });
 
-test('no more is read of an account that is locked than shows the lock', async (t) => {
-  const { puts, store, texts } = storeOf({ account: { count: 90 } }, () => 'word '.repeat(9_000));
-  const { put } = store;
-  const { searchable } = texts;
-  let tries = 0;
-  let read = 0;
-  texts.searchable = (messages) => {
-    read += messages.length;
-    return searchable(messages);
-  };
-  const { unindexed } = store;
-  store.unindexed = async (accountIds, limit) =>
-    (await unindexed(accountIds, limit)).map((email) => ({ ...email, size: 100_000 }));
-  store.put = async (words) => {
-    if (tries === 4) return put(words);
-    tries++;
-    return ['account'];
-  };
-  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
-  await indexing.reach('account', idOf(90));
-  await indexing.stop();
-  t.true(read < 4 * 90);
-  t.is(puts.flat().length, 90);
-});
-
-test('two rounds are under way at a time when accounts have waited for long, otherwise one; never with one account in both', async (t) => {
-  const names = Array.from({ length: 450 }, (_, i) => `account${String(i).padStart(3, '0')}`);
-  for (const [behindMs, most] of [[60_000, 1] as const, [-1, 2] as const]) {
-    const accounts = Object.fromEntries(names.map((name) => [name, { count: 3 }]));
-    const { puts, store, texts } = storeOf(accounts, () => 'word');
-    const { unindexed } = store;
-    const underWay = new Set<string>();
-    let rounds = 0;
-    let mostAtOnce = 0;
-    store.unindexed = async (accountIds, limit) => {
-      mostAtOnce = Math.max(mostAtOnce, ++rounds);
-      for (const id of accountIds) {
-        t.false(underWay.has(id));
-        underWay.add(id);
-      }
-      await new Promise(setImmediate);
-      return unindexed(accountIds, limit);
-    };
-    const { put } = store;
-    store.put = async (words) => {
-      await new Promise(setImmediate);
-      rounds--;
-      for (const { accountId } of words) underWay.delete(accountId);
-      return put(words);
-    };
-    const indexing = startSearchIndexing({ store, texts, log, quietMs: 1, behindMs });
-    for (const name of names) indexing.note(name, idOf(3));
-    await stored(puts, names.length * 3);
-    await indexing.stop();
-    t.is(mostAtOnce, most);
-    t.is(new Set(puts.flat().map(({ accountId, id }) => accountId + id)).size, names.length * 3);
-  }
-});
-
-test('a page of bodies that wait for the decoder is not taken for a leak of listeners', async (t) => {
-  const warnings: string[] = [];
-  const note = ({ name }: Error) => void warnings.push(name);
-  process.on('warning', note);
-  t.teardown(() => process.off('warning', note));
-  const blobs = new FakeBlobs();
-  const texts = openEmailTexts(blobs);
-  t.teardown(() => texts.close());
-  const emails = Array.from({ length: 40 }, (_, n) => {
-    const raw = Buffer.from(`From: a@b.test\r\nContent-Type: text/html\r\n\r\n<p>number <b>${n + 1}</b></p>\r\n`);
-    return { ...emailOf('account', n + 1), blob: blobs.add(raw, indexMessage(raw)) };
-  });
-  const puts: (readonly IndexedEmail[])[] = [];
-  const left = () => emails.slice(puts.flat().length);
-  const put = async (words: readonly IndexedEmail[]) => {
-    puts.push(words);
-    return [];
-  };
-  const indexing = startSearchIndexing({
-    searchWaitMs: 60_000,
-    store: { unindexed: async () => left(), put },
-    texts,
-    log,
-  });
-  await indexing.reach('account', idOf(40));
-  await indexing.stop();
-  t.is(String(puts.flat()[39]!.texts.body).trim(), 'number 40');
-  // Node emits warnings in the next tick.
-  await new Promise(setImmediate);
-  t.deepEqual(warnings, []);
-});
-
 test('emails of one message share its texts, unless their columns say something else', async (t) => {
   const blobs = new FakeBlobs();
   const texts = openEmailTexts(blobs);
@@ -381,31 +260,6 @@ test('emails of one message share its texts, unless their columns say something 
   t.deepEqual(c, { ...a, subject: 'another subject' });
 });
 
-test('an account that has one large message many times has few of them in a segment', async (t) => {
-  const body = '漢字かな💌 '.repeat(10_000);
-  const shared = { recipients: '', attachments: '', body };
-  const emails = ['a', 'b'].flatMap((accountId) =>
-    Array.from({ length: 60 }, (_, n) => ({ ...emailOf(accountId, n + 1), blob: 'zoë', subject: '💌' })),
-  );
-  const put: IndexedEmail[] = [];
-  const segments: number[] = [];
-  const store = {
-    put: async (some: readonly IndexedEmail[]) => {
-      put.push(...some);
-      for (const account of ['a', 'b'])
-        segments.push(some.filter(({ accountId }) => accountId === account).length * body.length);
-      return [];
-    },
-  };
-  const texts = { searchable: async (messages: readonly StoredMessage[]) => messages.map(() => shared) };
-  await makeSearchable({ store, texts }, emails, new AbortController().signal);
-  t.deepEqual(
-    put.map(({ accountId, id }) => [accountId, id]),
-    emails.map(({ accountId, id }) => [accountId, id]),
-  );
-  t.true(Math.max(...segments) < 512 * 1024 + body.length, `${segments}`);
-});
-
 test('an account whose search fails for now is made searchable in the background', async (t) => {
   const { puts, store, texts } = storeOf({ account: { count: 1 } }, () => 'word');
   const { unindexed } = store;
@@ -418,17 +272,5 @@ test('an account whose search fails for now is made searchable in the background
   await t.throwsAsync(indexing.reach('account', idOf(1)));
   isAway = false;
   await stored(puts, 1);
-  await indexing.stop();
-});
-
-test('an account that stays locked is not read again and again once no search waits for it', async (t) => {
-  const { looks, store, texts } = storeOf({ account: { count: 3 } }, () => 'word');
-  store.put = async () => ['account'];
-  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 1, quietMs: 60_000 });
-  await t.throwsAsync(indexing.reach('account', idOf(3)));
-  const before = looks.length;
-  // A waiting search looks every quarter of a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
-  t.true(looks.length <= before + 1, `${looks.length} looks`);
   await indexing.stop();
 });

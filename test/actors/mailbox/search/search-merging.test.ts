@@ -62,27 +62,6 @@ function setUp({ merge = async () => MERGED, refused = [] }: { merge?: Merge; re
   return { merging, merges, met, found, ended, accounts: () => merges.map(({ accountId }) => accountId) };
 }
 
-test('about every sixteenth put of an account asks for a merge, and none that was refused', async (t) => {
-  const { merging, ended, accounts } = setUp({ refused: ['gone'] });
-  for (let n = 1; n < 16; n++) await merging.store.put([emailOf('a', n), emailOf('gone', 16)]);
-  t.is(merging.waiting, 0);
-  await merging.store.put([emailOf('a', 15), emailOf('a', 16), emailOf('b', 16), emailOf('b', 17), emailOf('c', 32)]);
-  await ended(2);
-  await merging.stop();
-  t.deepEqual(accounts(), ['a', 'c'], 'the last email of each account decides');
-});
-
-test('a search that looked at many segments asks for a merge, and what it found is given back', async (t) => {
-  const { merging, found, ended, accounts } = setUp();
-  found.segments = 64;
-  t.is(await merging.store.matches('few', [], 'text'), found);
-  found.segments = 65;
-  t.is(await merging.store.matches('many', [], 'text'), found);
-  await ended(1);
-  await merging.stop();
-  t.deepEqual(accounts(), ['many']);
-});
-
 test('accounts take turns, two at a time, until nothing is due', async (t) => {
   const left = new Map([
     ['a', 3],
@@ -104,31 +83,6 @@ test('accounts take turns, two at a time, until nothing is due', async (t) => {
   t.deepEqual(accounts().toSorted(), ['a', 'a', 'a', 'b', 'c']);
   t.true(merges.every(({ live }) => live === undefined));
   t.deepEqual(met.merged, [1_600, 1_600, 1_600, 1_600], 'what was not due is not measured');
-});
-
-test('the store hears how many emails are left where some were removed, until all segments are one', async (t) => {
-  let go = (): void => {};
-  const isFree = new Promise<void>((resolve) => {
-    go = resolve;
-  });
-  const { merging, merges, ended } = setUp({
-    async merge(accountId) {
-      if (accountId !== 'a') await isFree;
-      return { ...MERGED, mayBeMore: accountId === 'a' && merges.length < 4 };
-    },
-  });
-  await merging.store.put([emailOf('first', 16), emailOf('second', 16)]);
-  merging.removed('a', 7);
-  await merging.store.put([emailOf('a', 32)]);
-  go();
-  await ended(4);
-  await merging.stop();
-  t.deepEqual(merges, [
-    { accountId: 'first', live: undefined },
-    { accountId: 'second', live: undefined },
-    { accountId: 'a', live: 7 },
-    { accountId: 'a', live: 7 },
-  ]);
 });
 
 test('a merge that fails holds back no other account, and is tried again when the fault is temporary', async (t) => {

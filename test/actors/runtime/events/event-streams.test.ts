@@ -29,8 +29,6 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
   let subscriptions = 0;
   let lookUps = 0;
   let reads = 0;
-  /** The results of the look-ups, in order. */
-  const found: number[] = [];
   const counted: Transport = {
     ...transport,
     subscribe(subject, listener) {
@@ -60,7 +58,6 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
       newest: async () => {
         lookUps++;
         await new Promise((resolve) => setImmediate(resolve));
-        found.push(log.length);
         return log.length;
       },
       prune: async () => 0,
@@ -81,7 +78,6 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
     streams,
     commit,
     hint,
-    found,
     breaks,
     moves,
     transport,
@@ -118,38 +114,14 @@ test('a follower gets the events after its start, and all followers share one bu
   t.is(subscriptions(), 0);
 });
 
-test('those who come to an account after another share what was read for it, until something arrives', async (t) => {
-  const { streams, commit, reads, lookUps } = setUp();
+test('a client that knows more than the followers of this node resumes from where it is', async (t) => {
+  const { streams, commit } = setUp();
   commit(5);
-  const follow = async (from: number) => {
-    const point = await streams.resume(A, { seq: from, at: Date.now() });
-    const seen: number[] = [];
-    streams.of(A, point.position.seq).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-    await turns();
-    return { point, seen };
-  };
-  const first = await follow(3);
-  const before = { reads: reads(), lookUps: lookUps() };
-  const second = await follow(3);
-  const third = await follow(5);
-  t.deepEqual({ reads: reads(), lookUps: lookUps() }, before, 'nothing is read for them');
-  t.deepEqual([second.seen, third.seen], [[4, 5], []]);
-  t.deepEqual([second.point.complete, second.point.position.seq, third.point.position.seq], [true, 3, 5]);
-  commit(1);
-  t.deepEqual(
-    [first, second, third].map(({ seen }) => seen.at(-1)),
-    [6, 6, 6],
-  );
-  const fourth = await follow(3);
-  t.deepEqual(fourth.seen, [4, 5, 6], 'what was read before is not used any more');
-  t.true(reads() > before.reads);
+  streams.of(A).subscribe();
+  await turns();
   commit(1, false);
-  const ahead = await follow(7);
-  t.deepEqual(
-    [ahead.point.complete, ahead.point.position.seq],
-    [true, 7],
-    'a client that knows more than the followers',
-  );
+  const { complete, position } = await streams.resume(A, { seq: 6, at: Date.now() });
+  t.deepEqual([complete, position.seq], [true, 6]);
 });
 
 test('a follower with a position gets the log from there and then the live events, without gap or repeat', async (t) => {
@@ -177,18 +149,6 @@ test('after a packet that is not understood followers read the log', async (t) =
   t.deepEqual(seen, [1, 2, 3]);
 });
 
-test('a break makes followers read on from where they were', async (t) => {
-  const { streams, commit, breaks } = setUp();
-  const seen: number[] = [];
-  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-  await turns();
-  commit(1);
-  commit(2, false);
-  breaks.next();
-  await turns();
-  t.deepEqual(seen, [1, 2, 3]);
-});
-
 test('events that other nodes published before they knew of a follower are read after the lag, as after a break', async (t) => {
   const { streams, commit, breaks, reads, subscriptions } = setUp(undefined, undefined, 50);
   const seen: number[] = [];
@@ -207,58 +167,6 @@ test('events that other nodes published before they knew of a follower are read 
   await read(3);
   following.unsubscribe();
   t.is(subscriptions(), 0);
-});
-
-test('whatever packets are lost or repeated, a follower gets each event once and in order', async (t) => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom('sent', 'lost', 'repeated', 'pause')), {
-        maxLength: 30,
-      }),
-      async (steps) => {
-        const { streams, commit, transport } = setUp();
-        const seen: number[] = [];
-        streams.of(A, 0).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-        let total = 0;
-        for (const [count, fate] of steps) {
-          total += count;
-          const packet = commit(count, fate !== 'lost');
-          if (fate === 'repeated') transport.publish(SUBJECT, packet);
-          if (fate === 'pause') await turns();
-        }
-        commit(1);
-        await turns();
-        t.deepEqual(
-          seen,
-          Array.from({ length: total + 1 }, (_, i) => i + 1),
-        );
-      },
-    ),
-    { numRuns: runs(50) },
-  );
-});
-
-test('events that were not published before the first packet are not skipped', async (t) => {
-  const { streams, commit } = setUp();
-  commit(3);
-  const seen: number[] = [];
-  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-  await turns();
-  commit(2, false);
-  commit(1);
-  await turns();
-  t.deepEqual(seen, [4, 5, 6]);
-});
-
-test('a hint alone brings events that were not published', async (t) => {
-  const { streams, commit, hint } = setUp();
-  const seen: number[] = [];
-  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-  await turns();
-  commit(2, false);
-  hint();
-  await turns();
-  t.deepEqual(seen, [1, 2]);
 });
 
 test('a position that cannot be looked up is looked up again, and nothing published meanwhile is lost', async (t) => {
@@ -293,42 +201,6 @@ test('a position that cannot be looked up is looked up again, and nothing publis
   await done;
   clearInterval(awake);
   t.deepEqual(seen, [2]);
-});
-
-test('a follower without a position gets all events from its look-up or the first packet on, whatever is lost', async (t) => {
-  const fates = fc.constantFrom('sent', 'lost', 'repeated', 'hint', 'pause');
-  const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fates), { maxLength: 20 });
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 5 }), steps, async (before, history) => {
-      const { streams, commit, hint, found, transport } = setUp();
-      if (before > 0) commit(before);
-      const seen: number[] = [];
-      streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-      let total = before;
-      let announced = Number.POSITIVE_INFINITY;
-      for (const [count, fate] of history) {
-        const packet = commit(count, fate === 'sent' || fate === 'repeated');
-        total += count;
-        if (fate === 'repeated') transport.publish(SUBJECT, packet);
-        if (fate === 'hint') {
-          hint();
-          announced = Math.min(announced, total);
-        }
-        if (fate === 'sent' || fate === 'repeated') announced = Math.min(announced, packet.after);
-        if (fate === 'pause') await turns();
-      }
-      commit(1);
-      announced = Math.min(announced, total);
-      await turns();
-      const start = Math.min(found[0]!, announced);
-      t.deepEqual(
-        seen,
-        Array.from({ length: total + 1 - start }, (_, i) => start + 1 + i),
-      );
-      t.true(start >= before);
-    }),
-    { numRuns: runs(200) },
-  );
 });
 
 test('with the first emission the stream is ready, and only that one may be empty', async (t) => {
@@ -462,52 +334,6 @@ test('a break does not flood the log, and events that are published meanwhile do
   }
   t.true(most <= 9);
   for (const accountId of accounts) t.deepEqual(seen.get(accountId), [1], accountId);
-});
-
-test('followers at one position share every read, and get the same array', async (t) => {
-  const { streams, commit, breaks, reads } = setUp();
-  const followers: (readonly EventRecord[])[][] = Array.from({ length: 100 }, () => []);
-  const [batches] = followers;
-  followers.forEach((seen, i) => {
-    streams.of(A, i % 2 === 0 ? 0 : undefined).subscribe((events) => {
-      if (events.length > 0) seen.push(events);
-    });
-  });
-  await turns();
-  const before = reads();
-  commit(3, false);
-  commit(1);
-  await turns();
-  t.is(reads(), before + 1, 'a gap');
-  commit(2, false);
-  breaks.next();
-  await turns();
-  t.is(reads(), before + 3, 'a break: one page, and one that says that the log ends there');
-  commit(1);
-  t.deepEqual(
-    batches!.map((events) => events.map(({ seq }) => seq)),
-    [[1, 2, 3, 4], [5, 6], [7]],
-  );
-  for (const seen of followers) {
-    t.is(seen.length, 3);
-    for (const [i, events] of seen.entries()) t.is(events, batches![i]!);
-  }
-});
-
-test('when the last follower that is up to date has left, the next one looks up where now is', async (t) => {
-  const { streams, commit, lookUps } = setUp();
-  const first = streams.of(A).subscribe();
-  await turns();
-  const starting = streams.of(A, 0).subscribe();
-  first.unsubscribe();
-  commit(2, false);
-  const seen: number[] = [];
-  streams.of(A).subscribe((events) => seen.push(...events.map(({ seq }) => seq)));
-  await turns();
-  t.is(lookUps(), 2);
-  commit(1);
-  t.deepEqual(seen, [3]);
-  starting.unsubscribe();
 });
 
 test('whatever happens to packets, a follower gets all events from its position on, once and in order', async (t) => {

@@ -35,52 +35,18 @@ function setUp(parts: Partial<LogReading> = {}, start$: Observable<LogSegment> =
   const log = new Log();
   const source$ = new Subject<LogSegment>();
   const passed: (readonly EventRecord[])[] = [];
-  const positions: number[] = [];
   const reading: LogReading = {
     start: () => start$,
     read: (after) => log.read(after),
     admit: (read$) => read$,
-    reached: (position) => positions.push(position),
+    reached: () => {},
   };
-  const subscription = source$.pipe(withoutGaps({ ...reading, ...parts })).subscribe((each) => passed.push(each));
+  source$.pipe(withoutGaps({ ...reading, ...parts })).subscribe((each) => passed.push(each));
   const seqs = () => passed.flatMap((each) => each.map(({ seq }) => seq));
-  return { log, source$, passed, positions, seqs, subscription };
+  return { log, source$, passed, seqs };
 }
 
 const upTo = (seq: number) => events(0, seq).map((event) => event.seq);
-
-test('segments that join on are passed on as they are, without a read', (t) => {
-  const { log, source$, passed } = setUp();
-  const segments = [segment(0, 2), segment(2, 3)];
-  for (const each of segments) source$.next(each);
-  t.is(passed.length, 3, 'the start, which is empty, says that the stream is ready');
-  t.is(passed[1], segments[0]!.events);
-  t.is(passed[2], segments[1]!.events);
-  t.deepEqual(log.reads, []);
-});
-
-test('of a segment that overlaps only the rest is passed on, of a repeated one nothing', (t) => {
-  const { source$, seqs } = setUp();
-  for (const each of [segment(0, 2), segment(1, 4), segment(0, 4), segment(2, 3)]) source$.next(each);
-  t.deepEqual(seqs(), [1, 2, 3, 4]);
-});
-
-test('a change without events moves the position', (t) => {
-  const { log, source$, passed, positions, seqs } = setUp();
-  source$.next(segment(0, 1));
-  source$.next({ after: 1, seq: 2, events: [] });
-  source$.next(segment(2, 3));
-  t.deepEqual([seqs(), log.reads, positions], [[1, 3], [], [0, 1, 2, 3]]);
-  t.is(passed.length, 3, 'only the start is an empty array');
-});
-
-test('a gap is read up to the change that was announced, and not any further', async (t) => {
-  const { log, source$, seqs } = setUp();
-  log.length = 8;
-  source$.next(segment(7, 8));
-  for (let i = 0; i < 10; i++) await turn();
-  t.deepEqual([seqs(), log.reads], [upTo(8), [0, 3, 6]]);
-});
 
 test('after UNKNOWN_CHANGES the log is read to its end, once the read is admitted', async (t) => {
   const admitted$ = new Subject<void>();
@@ -93,29 +59,6 @@ test('after UNKNOWN_CHANGES the log is read to its end, once the read is admitte
   admitted$.next();
   for (let i = 0; i < 10; i++) await turn();
   t.deepEqual([seqs(), log.reads], [upTo(4), [0, 3, 4]]);
-});
-
-test('a gap is read at once, and makes a read that waits for its admission needless', async (t) => {
-  const admitted$ = new Subject<void>();
-  const { log, source$, seqs } = setUp({ admit: (read$) => admitted$.pipe(switchMap(() => read$)) });
-  source$.next(UNKNOWN_CHANGES);
-  log.length = 2;
-  source$.next(segment(1, 2));
-  for (let i = 0; i < 10; i++) await turn();
-  t.deepEqual([seqs(), log.reads], [upTo(2), [0, 2]]);
-  admitted$.next();
-  await turn();
-  t.deepEqual(log.reads, [0, 2]);
-});
-
-test('a segment that joins on does not wait for a read under way', async (t) => {
-  const { log, source$, seqs } = setUp();
-  source$.next(UNKNOWN_CHANGES);
-  log.length = 1;
-  source$.next(segment(0, 1));
-  t.deepEqual([seqs(), log.reads], [[1], [0]]);
-  for (let i = 0; i < 10; i++) await turn();
-  t.deepEqual(seqs(), [1]);
 });
 
 test('a subscriber that causes a segment is not called again before it returns', async (t) => {

@@ -67,23 +67,6 @@ test('a connection may follow a list twice, and end one of the two', async (t) =
   await t.throwsAsync(client.call('Unsubscribe', one.id), { message: /id of a subscription of this connection/ });
 });
 
-test('mail in other folders is no reason to ask for a list', async (t) => {
-  const world = await listsWorld();
-  t.teardown(() => world.end());
-  const client = world.connect();
-  const [inbox, archive] = [await client.subscribe({}), await client.subscribe({ folder: 'archive' })];
-  const before = lists(world).length;
-  await world.append({ folder: 'archive' });
-  await until(() => archive.total === 1);
-  t.is(inbox.changes.length, 0);
-  t.true(
-    lists(world)
-      .slice(before)
-      .every(({ lists: asked }) => asked.length <= 1),
-    'the archive alone',
-  );
-});
-
 test('a client that is behind gets one difference when it has caught up', async (t) => {
   const world = await listsWorld();
   t.teardown(() => world.end());

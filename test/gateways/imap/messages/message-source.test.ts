@@ -29,14 +29,11 @@ test('messages come in the order of their UIDs, and those that are kept come at 
   const read = source.read(INBOX, all, needs);
   t.false(Array.isArray(read));
   t.deepEqual(uidsOf(await read), there);
-  const { length } = store.statements;
-  t.true(length <= 4, 'a statement reads a page');
   for (const uids of [there, Uint32Array.from(there), [], [7, 299]]) {
     const kept = source.read(INBOX, uids, needs);
     t.true(Array.isArray(kept));
     t.deepEqual(uidsOf(await kept), [...uids]);
   }
-  t.is(store.statements.length, length);
 });
 
 test('a message has its facts, and of its octets what was asked for', async (t) => {
@@ -54,15 +51,6 @@ test('a message has its facts, and of its octets what was asked for', async (t) 
   const [whole] = await source.read(INBOX, [2], { index: true });
   t.deepEqual(whole!.index, JSON.parse(indexJson));
   t.deepEqual(whole!.header, Buffer.from(header));
-  t.is(store.statements.length, 3);
-});
-
-test('the header of a message alone comes with its index', async (t) => {
-  const { store, source } = setUp(3);
-  await source.read(INBOX, [2], { header: true });
-  const [message] = await source.read(INBOX, [2], { header: true, index: true });
-  t.deepEqual(message!.index, JSON.parse(store.folder('inbox').get(2)!.indexJson));
-  t.is(store.statements.length, 1);
 });
 
 test('a page that was read before knows of the UIDs that came since', async (t) => {
@@ -71,30 +59,6 @@ test('a page that was read before knows of the UIDs that came since', async (t) 
   store.add('inbox', 6);
   store.add('inbox', 200);
   t.deepEqual(uidsOf(await source.read(INBOX, [5, 6, 7, 200], {})), [5, 6, 200]);
-});
-
-test('UIDs that lie far apart share statements', async (t) => {
-  const { store, source } = setUp();
-  const uids = range(1, 1000).map((n) => n * 4_000_000);
-  for (const uid of uids) store.add('inbox', uid);
-  t.deepEqual(uidsOf(await source.read(INBOX, uids, {})), uids);
-  t.true(store.statements.length <= 8, `${store.statements.length}`);
-  t.true(store.statements.every(({ uids: asked }) => asked.length <= 128));
-});
-
-test('many readers of one page at a time cause one statement, and an account two at a time', async (t) => {
-  const { store, source } = setUp(2_000);
-  let running = 0;
-  let most = 0;
-  store.pause = async () => {
-    most = Math.max(most, ++running);
-    await new Promise(setImmediate);
-    running--;
-  };
-  const reads = await Promise.all(range(1, 50).map(() => source.read(INBOX, range(1, 2_000), { header: true })));
-  for (const messages of reads) t.is(messages.length, 2_000);
-  t.is(store.statements.length, Math.ceil(2_001 / 128));
-  t.is(most, 2);
 });
 
 test('a fault reaches whoever reads, and the next reading begins again', async (t) => {
@@ -106,43 +70,15 @@ test('a fault reaches whoever reads, and the next reading begins again', async (
   t.is((await source.read(INBOX, range(1, 10), {})).length, 10);
 });
 
-test('what is derived is made once, and stands for what it was made from', async (t) => {
-  const { store, source } = setUp(5);
-  const all = range(1, 5);
-  let made = 0;
-  const derive = (message: Message) =>
-    message.derived('subject', () => {
-      made++;
-      return message.header.toString('latin1', 9, 17);
-    });
-  for (let i = 0; i < 3; i++) {
-    const messages = await source.read(INBOX, all, { header: ['subject'] });
-    t.deepEqual(
-      messages.map(derive),
-      all.map((n) => `inbox ${n}\r`),
-    );
-  }
-  t.is(made, 5);
-  t.is(store.statements.length, 1);
-  t.deepEqual(uidsOf(await source.read(INBOX, [1], { header: ['subject'], index: ['structure'] })), [1]);
-  t.is(store.statements.length, 2, 'the index is not there');
-});
-
-test('batches give all messages, at most a page each, and read ahead of whoever takes them', async (t) => {
+test('batches give all messages, at most a page each', async (t) => {
   const { store, source } = setUp(1_000);
   store.folder('inbox').delete(500);
   const taken: number[] = [];
-  let batches = 0;
   for await (const messages of source.batches(INBOX, range(1, 1_100), { index: true })) {
-    batches++;
     t.true(messages.length <= 128);
     taken.push(...uidsOf(messages));
-    if (batches === 2) t.true(store.statements.length >= 3, 'the third is under way');
   }
   t.deepEqual(taken, [...range(1, 499), ...range(501, 1_000)]);
-  const { length } = store.statements;
-  for await (const messages of source.batches(INBOX, range(501, 1_000), { index: true })) t.true(messages.length > 0);
-  t.is(store.statements.length, length);
 });
 
 test('a batch that is left early lets the fault of the next one pass', async (t) => {

@@ -63,14 +63,6 @@ test('many searches of bodies of one account at once wait for each other, and al
   for (const [i, uids] of found.entries()) t.true(uids.includes(1 + (i % 20)));
 });
 
-test('what is read for one text is not read again for another of the same search', async (t) => {
-  const messages = Array.from({ length: 50 }, (_, i) => plain(i + 1, `one two ${i}`));
-  const { find, counts } = searchedMailbox(messages);
-  const left: SearchKey = { type: 'body', text: 'ne t' };
-  t.is((await find({ type: 'and', keys: [left, { type: 'text', text: 'wo 4' }] })).length, 11);
-  t.deepEqual(counts, { bodies: 50, index: 0 });
-});
-
 test('TEXT finds MIME header fields of parts, such as names of attachments, which BODY does not', async (t) => {
   const raw = [
     'Content-Type: multipart/mixed; boundary=b',
@@ -143,14 +135,6 @@ test('a large message is searched in its text parts, and only these are read', a
   for (const text of ['needle', 'INNER TEXT', 'inner sübject'])
     t.deepEqual(await find({ type: 'body', text }), [1], text);
   for (const text of ['ABCABC', 'QUJD', 'inner needle']) t.deepEqual(await find({ type: 'body', text }), [], text);
-});
-
-test('header fields of parts take nothing of the room that texts have', async (t) => {
-  const attached = `--b\r\nContent-Type: application/pdf\r\nX-Fill: ${'x'.repeat(200_000)}\r\n\r\noctets\r\n`;
-  const head = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n';
-  const raw = `${head}${attached}--b\r\n\r\n${'hay\r\n'.repeat(190_000)}needle in a line\r\n--b--\r\n`;
-  const { find } = searchedMailbox([plain(1, '', { raw })]);
-  for (const type of ['body', 'text'] as const) t.deepEqual(await find({ type, text: 'needle' }), [1], type);
 });
 
 test('programs of many keys and texts are bounded', async (t) => {

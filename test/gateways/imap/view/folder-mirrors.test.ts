@@ -72,16 +72,6 @@ test('what was changed before a sync is asked for is there after it, though anot
   }
 });
 
-test('sessions that sync at the same time share the questions', async (t) => {
-  const owner = new FolderOwner();
-  owner.deliver(5);
-  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const opened = await Promise.all(Array.from({ length: 100 }, () => mirrors.open(ACCOUNT, FOLDER)));
-  t.is(new Set(opened).size, 1);
-  t.is(owner.questions.length, 2);
-  t.is(owner.subscriptions, 1);
-});
-
 test('events of other folders and those that are known do not make a mirror stale', async (t) => {
   const owner = new FolderOwner();
   owner.deliver(5);
@@ -227,49 +217,6 @@ test('a message that appears below the last UID means that the folder is another
   t.is((await mirrors.open(ACCOUNT, FOLDER))!.count, 4);
 });
 
-test('no more than 16 octets a message beside keywords', async (t) => {
-  const owner = new FolderOwner();
-  owner.deliver(20_000);
-  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 5_000 });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
-  t.true(mirror.octets <= 16 * mirror.count + 1000, `${mirror.octets} octets`);
-  for (let i = 0; i < 100; i++) owner.deliver(7);
-  await mirror.sync();
-  t.true(mirror.octets <= 16 * mirror.count + 1000, `${mirror.octets} octets`);
-  owner.store(new Set(owner.messages.slice(0, 15_000).map(({ uid }) => uid)), { mode: 'add', flags: ['\\Deleted'] });
-  owner.expunge();
-  await mirror.sync();
-  t.is(mirror.count, 5_700);
-  t.true(mirror.octets <= 16 * mirror.count + 1000, `${mirror.octets} octets`);
-});
-
-test('a mirror that is opened again asks only what changed since', async (t) => {
-  const owner = new FolderOwner();
-  owner.deliver(3);
-  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  (await mirrors.open(ACCOUNT, FOLDER))!.close();
-  owner.deliver(1);
-  const again = (await mirrors.open(ACCOUNT, FOLDER))!;
-  t.is(again.count, 4);
-  t.deepEqual(
-    owner.questions.map(({ since }) => since),
-    [null, owner.modseq - 1],
-  );
-  t.is(owner.subscriptions, 1, 'the subscription stays for a while');
-});
-
-test('mirrors that nobody has open are bounded in octets', async (t) => {
-  const owner = new FolderOwner();
-  owner.deliver(1000);
-  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, maxIdleOctets: 10_000 });
-  (await mirrors.open(ACCOUNT, FOLDER))!.close();
-  (await mirrors.open(ACCOUNT, FOLDER))!.close();
-  t.deepEqual(
-    owner.questions.map(({ since }) => since),
-    [null, null],
-  );
-});
-
 test('keywords are of the messages that have them, and names are kept once', async (t) => {
   const owner = new FolderOwner();
   owner.deliver(4);
@@ -284,19 +231,6 @@ test('keywords are of the messages that have them, and names are kept once', asy
     [['Home', 'work'], [], ['later']],
   );
   t.deepEqual([...mirror.keywords].sort(), ['Home', 'later', 'work']);
-});
-
-test('many different sets of keywords do not stay when no message has them', async (t) => {
-  const owner = new FolderOwner();
-  owner.deliver(2);
-  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
-  for (let i = 0; i < 500; i++) {
-    owner.store(new Set([1]), { mode: 'replace', flags: [`k${i}`] });
-    await mirror.sync();
-  }
-  t.true(mirror.keywords.size <= 150, `${mirror.keywords.size} names`);
-  t.deepEqual(mirror.keywordsAt(0), ['k499']);
 });
 
 const ADD_SEEN = { mode: 'add', flags: ['\\Seen'] } as const;
