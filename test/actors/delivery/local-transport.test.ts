@@ -139,7 +139,7 @@ test('a directory that cannot be read is temporary, a message that cannot be rea
   const { directory, make, task } = await setUp(t);
   let reads = 0;
   const broken = {
-    ...directory,
+    openUnclaimed: (...opened: Parameters<typeof directory.openUnclaimed>) => directory.openUnclaimed(...opened),
     recipient: async (address: string) => {
       // The first read decides whether the domain is hosted.
       if (reads++ === 0) return directory.recipient(address);
@@ -156,7 +156,7 @@ test('a domain that is taken away meanwhile is tried again, by the other way the
   const { directory, make, task } = await setUp(t);
   let reads = 0;
   const moving = {
-    ...directory,
+    openUnclaimed: (...opened: Parameters<typeof directory.openUnclaimed>) => directory.openUnclaimed(...opened),
     recipient: async (address: string) =>
       reads++ === 0 ? directory.recipient(address) : ({ kind: 'notHosted' } as const),
   };
