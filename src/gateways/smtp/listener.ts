@@ -98,103 +98,20 @@ export async function startListener(
   options: ListenerOptions,
   handlers: SmtpHandlers,
 ): Promise<{ readonly listener: SmtpListener; readonly server: SmtpServer }> {
-  const { hostname, maxMessageSize, log, tracer = NO_TRACER } = options;
-  const { meter } = handlers;
-  const inProgress = new Set<Promise<void>>();
-
-  const refused = (
-    session: SMTPServerSession,
-    about: Readonly<Record<string, unknown>>,
-    { reply: { code }, reason, fault }: Rejection,
-  ): void => {
-    meter.refused(reason, code);
-    logRefused(log, session, { ...about, ...handlers.about?.(session) }, reason, code, fault);
-  };
-
-  const reply = (
-    decision: Decision,
-    session: SMTPServerSession,
-    about: Readonly<Record<string, unknown>>,
-    done: Callback,
-  ): void => {
-    const end = (rejection: Rejection | undefined): void => {
-      if (rejection === undefined) {
-        done();
-        return;
-      }
-      answer(done, rejection.reply);
-      refused(session, about, rejection);
-    };
-    if (decision instanceof Promise) decision.then(end, (fault: unknown) => end(rejectionOf(fault)));
-    else end(decision);
-  };
-
-  const onMailFrom = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void =>
-    reply(handlers.mailFrom(path, session), session, { sender: path.address }, done);
-
-  const onRcptTo = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void =>
-    reply(handlers.rcptTo(path, session), session, { recipient: path.address, sender: senderOf(session) }, done);
-
-  const onData = (stream: MessageStream, session: SMTPServerSession, done: Callback): void => {
-    const work = receiveMessage(stream, session, done).finally(() => inProgress.delete(work));
-    inProgress.add(work);
-  };
-
-  const receiveMessage = async (stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> => {
-    const transaction = newId();
-    const receivedAt = clock.now();
-    const sender = senderOf(session);
-    const recipients = session.envelope.rcptTo.length;
-    let span = NO_SPAN;
-    let ended: number | undefined;
-    stream.once('end', () => {
-      ended = performance.now();
-      const attributes = { 'mansio.transaction': transaction, 'mansio.message.recipients': recipients };
-      span = tracer.start('SMTP message', { kind: 'server', attributes });
-    });
-    const replied = (reply: number, failure?: unknown): void => {
-      if (ended === undefined) return;
-      meter.replied(reply < 400, performance.now() - ended);
-      span.set({ 'mansio.smtp.reply': reply });
-      span.end(failure);
-    };
-    const mailTransaction: MailTransaction = {
-      transaction,
-      receivedAt,
-      sender,
-      newId,
-      get span() {
-        return span;
-      },
-    };
-    let accepted: DataReply;
-    try {
-      accepted = await handlers.onMessage(stream, session, mailTransaction);
-    } catch (error) {
-      const rejection = rejectionOf(error);
-      const { code } = answer(done, rejection.reply);
-      refused(session, { transaction, sender, recipients }, rejection);
-      replied(code, rejection.fault);
-      return;
-    }
-    done(null, accepted.text);
-    replied(250);
-    accepted.afterwards();
-  };
-
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { log } = options;
+  const messages = new MessageReceipt(options, handlers);
   const server = new SmtpServer(
     {
       ...handlers.settings,
-      name: hostname,
-      size: maxMessageSize,
+      name: options.hostname,
+      size: options.maxMessageSize,
       disabledCommands: handlers.auth === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
-      onMailFrom,
-      onRcptTo,
-      onData: onData as NonNullable<SMTPServerOptions['onData']>,
+      onMailFrom: (path, session, done) => messages.onMailFrom(path, session, done),
+      onRcptTo: (path, session, done) => messages.onRcptTo(path, session, done),
+      onData: (stream, session, done) => messages.onData(stream as MessageStream, session, done),
       onClose: (session) => log.debug({ remoteAddress: session.remoteAddress, session: session.id }, 'smtp closed'),
     },
-    limits,
+    { ...DEFAULT_LIMITS, ...options.limits },
     options.trusted ?? new TrustedNetworks([]),
     options.tls,
     handlers.auth,
@@ -219,10 +136,117 @@ export async function startListener(
       const deadline = performance.now() + graceMs;
       await server.drain(graceMs);
       // Committed messages may still wait for their mailboxes; that is safe, so waiting only saves a second attempt.
-      await atMost(Promise.all(inProgress), deadline - performance.now());
+      await atMost(messages.allAnswered(), deadline - performance.now());
     },
   };
   return { listener, server };
+}
+
+/** Answers the commands of a mail transaction as the handlers decide, logs and counts. */
+class MessageReceipt {
+  readonly #handlers: SmtpHandlers;
+  readonly #log: Logger;
+  readonly #tracer: Tracer;
+  readonly #meter: ListenerMeter;
+  readonly #inProgress = new Set<Promise<void>>();
+
+  constructor({ log, tracer = NO_TRACER }: ListenerOptions, handlers: SmtpHandlers) {
+    this.#handlers = handlers;
+    this.#log = log;
+    this.#tracer = tracer;
+    this.#meter = handlers.meter;
+  }
+
+  async allAnswered(): Promise<void> {
+    await Promise.all(this.#inProgress);
+  }
+
+  #refused(
+    session: SMTPServerSession,
+    about: Readonly<Record<string, unknown>>,
+    { reply: { code }, reason, fault }: Rejection,
+  ): void {
+    this.#meter.refused(reason, code);
+    logRefused(this.#log, session, { ...about, ...this.#handlers.about?.(session) }, reason, code, fault);
+  }
+
+  #reply(
+    decision: Decision,
+    session: SMTPServerSession,
+    about: Readonly<Record<string, unknown>>,
+    done: Callback,
+  ): void {
+    const end = (rejection: Rejection | undefined): void => {
+      if (rejection === undefined) {
+        done();
+        return;
+      }
+      answer(done, rejection.reply);
+      this.#refused(session, about, rejection);
+    };
+    if (decision instanceof Promise) decision.then(end, (fault: unknown) => end(rejectionOf(fault)));
+    else end(decision);
+  }
+
+  onMailFrom(path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void {
+    this.#reply(this.#handlers.mailFrom(path, session), session, { sender: path.address }, done);
+  }
+
+  onRcptTo(path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void {
+    this.#reply(
+      this.#handlers.rcptTo(path, session),
+      session,
+      { recipient: path.address, sender: senderOf(session) },
+      done,
+    );
+  }
+
+  onData(stream: MessageStream, session: SMTPServerSession, done: Callback): void {
+    const work = this.#receiveMessage(stream, session, done).finally(() => this.#inProgress.delete(work));
+    this.#inProgress.add(work);
+  }
+
+  async #receiveMessage(stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> {
+    const transaction = newId();
+    const receivedAt = clock.now();
+    const sender = senderOf(session);
+    const recipients = session.envelope.rcptTo.length;
+    let span = NO_SPAN;
+    let ended: number | undefined;
+    stream.once('end', () => {
+      ended = performance.now();
+      const attributes = { 'mansio.transaction': transaction, 'mansio.message.recipients': recipients };
+      span = this.#tracer.start('SMTP message', { kind: 'server', attributes });
+    });
+    const replied = (reply: number, failure?: unknown): void => {
+      if (ended === undefined) return;
+      this.#meter.replied(reply < 400, performance.now() - ended);
+      span.set({ 'mansio.smtp.reply': reply });
+      span.end(failure);
+    };
+    const mailTransaction: MailTransaction = {
+      transaction,
+      receivedAt,
+      sender,
+      newId,
+      get span() {
+        return span;
+      },
+    };
+    let accepted: DataReply;
+    try {
+      accepted = await this.#handlers.onMessage(stream, session, mailTransaction);
+    } catch (error) {
+      const rejection = rejectionOf(error);
+      const { code } = answer(done, rejection.reply);
+      this.#refused(session, { transaction, sender, recipients }, rejection);
+      replied(code, rejection.fault);
+      return;
+    }
+    done(null, accepted.text);
+    replied(250);
+    accepted.afterwards();
+  }
 }
 
 /** RFC 3848, RFC 6531 §4.3. */

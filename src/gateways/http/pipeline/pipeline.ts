@@ -142,15 +142,93 @@ function noAnswer(): ActorFault {
   return new ActorFault('unreachable', 'no answer in time');
 }
 
-export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, credentials, guard, rates = new Rates(), log } = options;
-  const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
-  const match = createRouter(options.routes);
-  const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
-  const room = new BodyBudget(BODIES * largest);
+/** How a reply was sent: times in ms of `performance.now()`. */
+interface Sending {
+  readonly started: number;
+  readonly answeredMs: number;
+  readonly outcome: SendingResult;
+  readonly error: unknown;
+}
 
-  async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
-    const found = match(request.method, request.path);
+export function createPipeline(options: PipelineOptions): HttpHandler {
+  const pipeline = new Pipeline(options);
+  return (request) => pipeline.handle(request);
+}
+
+class Pipeline {
+  readonly #directory: Pick<Directory, 'anonymous'>;
+  readonly #credentials: Credentials;
+  readonly #guard: AnonymousGuard;
+  readonly #rates: Rates;
+  readonly #log: Log;
+  readonly #meter: HttpMeter;
+  readonly #tracer: Tracer;
+  readonly #deadlineMs: number;
+  readonly #match: ReturnType<typeof createRouter>;
+  readonly #room: BodyBudget;
+
+  constructor(options: PipelineOptions) {
+    const { directory, credentials, guard, rates = new Rates(), log } = options;
+    this.#directory = directory;
+    this.#credentials = credentials;
+    this.#guard = guard;
+    this.#rates = rates;
+    this.#log = log;
+    const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
+    this.#meter = meter;
+    this.#tracer = tracer;
+    this.#deadlineMs = deadlineMs;
+    this.#match = createRouter(options.routes);
+    const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
+    this.#room = new BodyBudget(BODIES * largest);
+  }
+
+  async handle(request: HttpRequest): Promise<HttpReply> {
+    const started = performance.now();
+    const span = this.#tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
+    const tally = this.#rates.tally(request.remoteAddress);
+    const trace: Trace = {
+      id: newId(),
+      span,
+      tally,
+      route: undefined,
+      principal: undefined,
+      finished: undefined,
+    };
+    let reply: HttpReply;
+    try {
+      reply = await span.within(() => this.#answer(request, trace));
+    } catch (error) {
+      reply = this.#refuse(error, trace);
+    }
+    // An event stream counts as answered with its head; the client decides how long it lasts.
+    const answeredMs = performance.now() - started;
+    const finished = (outcome: SendingResult, error?: unknown) =>
+      this.#finished(request, trace, reply.status, { started, answeredMs, outcome, error });
+    const { status, body } = reply;
+    return { status, headers: [...reply.headers, ...tally.fields, ['X-Request-Id', trace.id]], body, finished };
+  }
+
+  #finished(request: HttpRequest, trace: Trace, status: number, sending: Sending): void {
+    const { started, answeredMs, outcome, error } = sending;
+    const { id, span, principal } = trace;
+    trace.finished?.(outcome === 'sent' && status < 300);
+    if (error !== undefined) this.#log.error({ err: error, requestId: id }, 'reply broken off');
+    const { method } = request;
+    const route = trace.route?.path ?? null;
+    const ms = performance.now() - started;
+    this.#meter.answered(method, route, status, trace.route?.isEventStream ? answeredMs : ms);
+    span.set({ 'http.request.method': method, 'http.response.status_code': status, 'mansio.request': id });
+    if (route !== null) span.set({ 'http.route': route });
+    span.end(status >= 500 ? { code: String(status) } : error);
+    const accountId = principal?.accountId ?? null;
+    const line = { requestId: id, method, route, status, outcome, ms: Math.round(ms * 10) / 10, accountId };
+    if (status >= 500 || outcome === 'broken') this.#log.info(line, 'request');
+    else this.#log.debug(line, 'request');
+  }
+
+  async #answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
+    const found = this.#match(request.method, request.path);
     if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
     const { tally } = trace;
     if (found.kind !== 'route') {
@@ -163,9 +241,9 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     let expiresAt: number | undefined;
     if (route.access === 'public') inRate(tally.countAnonymous(route.rate));
     else {
-      const identity = authenticate(directory, credentials, guard, request, tally, route);
+      const identity = authenticate(this.#directory, this.#credentials, this.#guard, request, tally, route);
       // A cached credential answers without a wait.
-      const known = identity instanceof Promise ? await inTime(identity, deadlineMs, noAnswer) : identity;
+      const known = identity instanceof Promise ? await inTime(identity, this.#deadlineMs, noAnswer) : identity;
       trace.principal = known.principal;
       expiresAt = known.expiresAt;
       // A service-wide key belongs to the operator's own programs, which act for all accounts.
@@ -174,13 +252,13 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     }
     const params = readParams(route, found.params);
     const query = readQuery(route, request.query);
-    const { body, text, release } = await bodyOf(route, request, trace);
+    const { body, text, release } = await this.#bodyOf(route, request, trace);
     const { principal } = trace;
     const handling = new Handling(request, { principal, expiresAt, params, query, body, text });
     const handled = route.handler(handling);
     // A handler that takes too long continues to use the body, which is therefore released when it ends.
     handled.then(release, release);
-    const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => {
+    const reply: AnyReply | Problem = await inTime(handled, this.#deadlineMs, () => {
       handling.giveUp(handled);
       return noAnswer();
     });
@@ -192,13 +270,13 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     return encode(current, request.method === 'HEAD', route.access !== 'public');
   }
 
-  async function bodyOf(
+  async #bodyOf(
     route: Route,
     request: HttpRequest,
     { principal }: Trace,
   ): Promise<{ readonly body: unknown; readonly text: string; release(): void }> {
     if (!hasBody(route) && !hasText(route)) return { body: undefined, text: '', release: () => {} };
-    const share = room.enter(principal?.accountId ?? request.remoteAddress);
+    const share = this.#room.enter(principal?.accountId ?? request.remoteAddress);
     try {
       if (hasText(route)) {
         const text = await readText(route, request, share);
@@ -208,7 +286,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       return {
         body: value,
         text: '',
-        release() {
+        release: () => {
           release();
           share.leave();
         },
@@ -219,61 +297,14 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     }
   }
 
-  function refuse(error: unknown, trace: Trace): HttpReply {
+  #refuse(error: unknown, trace: Trace): HttpReply {
     const { problem, bug } = problemOf(error);
-    if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
+    if (bug) this.#log.error({ err: error, requestId: trace.id }, 'request failed');
     // These are not logged: one account that asks for too many views would fill the log.
     else if (problem.status === 503 && !(error instanceof DecodingAbandoned || error instanceof DecoderBusy))
-      log.warn({ err: error, requestId: trace.id }, 'request could not be served');
+      this.#log.warn({ err: error, requestId: trace.id }, 'request could not be served');
     return problemReply(problem);
   }
-
-  return async (request) => {
-    const started = performance.now();
-    const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
-    const tally = rates.tally(request.remoteAddress);
-    const trace: Trace = {
-      id: newId(),
-      span,
-      tally,
-      route: undefined,
-      principal: undefined,
-      finished: undefined,
-    };
-    let reply: HttpReply;
-    try {
-      reply = await span.within(() => answer(request, trace));
-    } catch (error) {
-      reply = refuse(error, trace);
-    }
-    // An event stream counts as answered with its head; the client decides how long it lasts.
-    const answeredMs = performance.now() - started;
-    const finished = (outcome: SendingResult, error?: unknown): void => {
-      trace.finished?.(outcome === 'sent' && reply.status < 300);
-      if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
-      const { method } = request;
-      const { status } = reply;
-      const route = trace.route?.path ?? null;
-      const ms = performance.now() - started;
-      meter.answered(method, route, status, trace.route?.isEventStream ? answeredMs : ms);
-      span.set({ 'http.request.method': method, 'http.response.status_code': status, 'mansio.request': trace.id });
-      if (route !== null) span.set({ 'http.route': route });
-      span.end(status >= 500 ? { code: String(status) } : error);
-      const line = {
-        requestId: trace.id,
-        method,
-        route,
-        status,
-        outcome,
-        ms: Math.round(ms * 10) / 10,
-        accountId: trace.principal?.accountId ?? null,
-      };
-      if (status >= 500 || outcome === 'broken') log.info(line, 'request');
-      else log.debug(line, 'request');
-    };
-    const { status, body } = reply;
-    return { status, headers: [...reply.headers, ...tally.fields, ['X-Request-Id', trace.id]], body, finished };
-  };
 }
 
 const hasBody = (route: Route): route is Route & { readonly body: AnyStruct } => route.body !== undefined;
