@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
 import { atMost } from '../../work/time-bounds.js';
+import { WorkQueue } from '../../work/work-queue.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import type { AssignedSlot, ReservedSlots, StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership/ownership.js';
@@ -44,6 +45,9 @@ const GRACE_MS = 3_000;
 const CLOSING_MS = 2_000;
 const REQUESTS = 50;
 
+/** What is read from the store: emails that are due, or everything that the queue works on. */
+type Read = 'all' | 'due';
+
 export class DeliveryQueue {
   readonly status: QueueStatus;
   readonly #options: DeliveryQueueOptions;
@@ -55,10 +59,7 @@ export class DeliveryQueue {
   readonly #whenIdle: (() => void)[] = [];
   readonly #closed = new AbortController();
   readonly #endListening: () => void;
-  readonly #poll: NodeJS.Timeout;
-  #reading: Promise<void> | undefined;
-  /** What to read after the current read. */
-  #readNext: 'all' | 'due' | undefined;
+  readonly #reads: WorkQueue;
   /** The time after which no delivery begins, by the monotonic clock. */
   #endingSince: number | undefined;
 
@@ -69,21 +70,27 @@ export class DeliveryQueue {
     setMaxListeners(0, this.#closed.signal);
     this.#ports = { ...options, meter, closed: this.#closed.signal, mayBegin: () => !this.#isEnding };
     this.status = new QueueStatus(() => this.#underWay.size, pollMs);
-    scheduler.whenFree(() => this.#read('due'));
+    this.#reads = new WorkQueue({
+      work: (what) => this.#read(what as Read),
+      failed: (what, err) => options.log.error({ what, err }, 'a bug: the queue is not read'),
+      workers: 1,
+      most: 2,
+      backoff: { firstMs: pollMs, longestMs: pollMs },
+    });
+    scheduler.whenFree(() => this.#readSoon('due'));
     this.#endListening = options.queueWakeup.listen({
       due: (accountId, outboundId) => this.#due(accountId, outboundId),
-      read: () => this.#read('all'),
+      read: () => this.#readSoon('all'),
       reserve: (accountId, wanted) => this.#reserve(accountId, wanted),
       waitingOf: (accountId) => scheduler.waitingOf(accountId),
     });
-    this.#poll = setInterval(() => this.#read('all'), pollMs);
-    this.#read('all');
+    this.#readSoon('all');
   }
 
   /** Begins no further deliveries; running ones continue. */
   beginDrain(): void {
     this.#endingSince ??= performance.now();
-    clearInterval(this.#poll);
+    void this.#reads.stop();
     this.#endListening();
   }
 
@@ -94,7 +101,7 @@ export class DeliveryQueue {
     const left = this.#endingSince! + graceMs - performance.now();
     await atMost(this.#idle(), left);
     for (const delivery of this.#underWay.values()) delivery.abort();
-    if (!(await atMost(Promise.all([this.#idle(), this.#reading, dsns.stop()]), CLOSING_MS))) {
+    if (!(await atMost(Promise.all([this.#idle(), this.#reads.stop(), dsns.stop()]), CLOSING_MS))) {
       log.warn(
         { deliveries: this.#underWay.size },
         'the node stops before the results of all deliveries are committed',
@@ -214,28 +221,24 @@ export class DeliveryQueue {
     }
   }
 
-  /** Reads the store, or reads it once more after the current read. */
-  #read(what: 'all' | 'due'): void {
-    if (this.#isEnding) return;
-    if (this.#readNext !== 'all') this.#readNext = what;
-    this.#reading ??= this.#readUntilDone();
+  #readSoon(what: Read): void {
+    this.#reads.add(what);
   }
 
-  async #readUntilDone(): Promise<void> {
-    for (let what = this.#readNext; what !== undefined && !this.#isEnding; what = this.#readNext) {
-      this.#readNext = undefined;
-      const { view, nodeId, isCurrent } = this.#options.ownership;
-      // Without a heartbeat the store is unreachable too, and other nodes may deliver for these shards by now.
-      const shards = view !== undefined && isCurrent ? shardsOf(view, nodeId) : [];
-      try {
-        await (shards.length === 0 ? undefined : what === 'all' ? this.#readAll(shards) : this.#takeDue(shards));
-        this.status.read(shards.length);
-      } catch (error) {
-        if (this.status.failedToRead()) this.#options.log.warn({ err: error }, 'the queue cannot be read');
-      }
+  /** Returns when to read again. */
+  async #read(what: Read): Promise<number | undefined> {
+    if (this.#isEnding) return undefined;
+    const { ownership, pollMs, log } = this.#options;
+    const { view, nodeId, isCurrent } = ownership;
+    // Without a heartbeat the store is unreachable too, and other nodes may deliver for these shards by now.
+    const shards = view !== undefined && isCurrent ? shardsOf(view, nodeId) : [];
+    try {
+      await (shards.length === 0 ? undefined : what === 'all' ? this.#readAll(shards) : this.#takeDue(shards));
+      this.status.read(shards.length);
+    } catch (error) {
+      if (this.status.failedToRead()) log.warn({ err: error }, 'the queue cannot be read');
     }
-    // Must be in the same turn as the last check of `#readNext`: a request in between would be lost.
-    this.#reading = undefined;
+    return what === 'all' ? pollMs : undefined;
   }
 
   async #readAll(shards: readonly number[]): Promise<void> {
