@@ -227,7 +227,9 @@ export interface MailboxStore {
   isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
   /** Rows of these emails, in no particular order; unknown ids are left out. */
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
-  /** Those placements that were made together with their email: no client has copied, moved or labelled the email there. */
+  /**
+   * Those placements that were made together with their email, each once: no client has copied, moved or labelled the email there.
+   */
   placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]>;
   /** Emails of a thread, oldest first. The id may be one that the thread had before it was joined with another. */
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;

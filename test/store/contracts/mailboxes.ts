@@ -477,7 +477,7 @@ export const MAILBOXES: Contract = {
     const email = await writer.add({}, placed);
     const later = { folderId: writer.folder('archive'), uid: 3 };
     await writer.commit([{ type: 'EmailPlaced', payload: { emailId: email.id, ...later } }]);
-    const asked = [...placed, later, { folderId: inbox, uid: 9 }];
+    const asked = [...placed, ...placed, later, { folderId: inbox, uid: 9 }];
     const found = await mailboxes.placedWithEmail(writer.accountId, asked);
     t.deepEqual(
       found.toSorted((a, b) => (a.folderId === inbox ? -1 : 1) - (b.folderId === inbox ? -1 : 1)),

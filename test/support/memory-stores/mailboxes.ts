@@ -112,7 +112,8 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
     },
     async placedWithEmail(accountId, asked) {
       const { placements } = of(accountId);
-      return asked.filter(({ folderId, uid }) => {
+      const byPlace = new Map(asked.map((place) => [`${place.folderId} ${place.uid}`, place]));
+      return [...byPlace.values()].filter(({ folderId, uid }) => {
         const placement = placements.get(folderId)?.get(uid);
         return placement !== undefined && placement.savedAt === undefined;
       });

@@ -77,7 +77,8 @@ export function prefetch(
   declared: readonly DeclaredReads<CommandReads>[],
 ): Promise<Prefetched> | undefined {
   const all = declared.map(({ reads }) => reads);
-  const announced = all.flatMap((reads) => reads.announced ?? []);
+  // Two commands of one group may announce the same email.
+  const announced = [...new Set(all.flatMap((reads) => reads.announced ?? []))];
   const asking = [...state.filters, ...all.flatMap(({ filter }) => filter ?? [])].filter(
     ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
   );

@@ -186,6 +186,8 @@ export class FolderChanges {
   }
 
   unplace(folderId: string, slot: number, isUnread: boolean, modseq: number): void {
+    // A placement that ended twice would be counted twice.
+    if (this.uid(folderId, slot) === 0) throw new Error(`folder ${folderId} does not hold the email in slot ${slot}`);
     const folder = this.#touch(folderId, modseq);
     folder.row.total--;
     if (isUnread) folder.row.unread--;

@@ -115,7 +115,7 @@ export function postgresMailboxes(
     const uids = placements.map(({ uid }) => uid);
     return guarded(
       () => sql<Placement[]>`
-        select p.folder_id as "folderId", p.uid::float8 as uid
+        select distinct p.folder_id as "folderId", p.uid::float8 as uid
         from unnest(${folderIds}::uuid[], ${uids}::bigint[]) as asked (folder_id, uid)
         join placements p on p.account_id = ${accountId} and p.folder_id = asked.folder_id and p.uid = asked.uid
         where p.saved_at is null`,

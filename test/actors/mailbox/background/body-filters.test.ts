@@ -45,6 +45,7 @@ async function setUp() {
 
 test('mail is delivered without its body, and the filters that look at it follow', async (t) => {
   const { world, accountId, filter, label, deliver, shown, waiting, applied, settled } = await setUp();
+  t.teardown(world.end);
   const [money, all] = [await label('Money'), await label('All')];
   await filter('body', 'INVOICE', { assignLabelId: money, markAsRead: true });
   await filter('no such words', 'holiday', { delete: true });
@@ -73,11 +74,11 @@ test('mail is delivered without its body, and the filters that look at it follow
   );
   const [rows] = await world.sql`select count(*)::int as count from deferred_filters`;
   t.is(rows?.['count'], 0);
-  await world.end();
 });
 
 test('what waits outlives its owner; a body that deletes does so then; an email that is gone leaves nothing', async (t) => {
   const { world, mailbox, filter, deliver, shown, waiting, settled } = await setUp();
+  t.teardown(world.end);
   await filter('spam', 'spam', { delete: true });
   world.texts.fault = new Error('no body today');
   const [spam, gone] = [await deliver('this is spam'), await deliver('this is spam, too')];
@@ -89,11 +90,11 @@ test('what waits outlives its owner; a body that deletes does so then; an email 
   world.texts.fault = undefined;
   await settled();
   t.is(await shown(spam), undefined);
-  await world.end();
 });
 
 test('a body that deletes takes away what the delivery made; copies that clients made meanwhile stay', async (t) => {
   const { world, accountId, mailbox, filter, label, deliver, waiting, settled } = await setUp();
+  t.teardown(world.end);
   const [given, chosen] = [await label('Given'), await label('Chosen')];
   await filter('subject', null, { assignLabelId: given }, 0);
   await filter('spam', 'spam', { delete: true });
@@ -131,11 +132,11 @@ test('a body that deletes takes away what the delivery made; copies that clients
     alone,
   );
   await checkRows(world, t, accountId);
-  await world.end();
 });
 
 test('a filter that deletes an email that is announced ends what came with it; copies that clients made stay', async (t) => {
   const { world, accountId, mailbox, filter, label, deliver, waiting, settled } = await setUp();
+  t.teardown(world.end);
   const [given, chosen] = [await label('Given'), await label('Chosen')];
   await filter('subject', null, { assignLabelId: given }, 0);
   const ids = await Promise.all(['a', 'b', 'c', 'd'].map((word) => deliver(`${word} spam`)));
@@ -172,11 +173,38 @@ test('a filter that deletes an email that is announced ends what came with it; c
     ].toSorted(([a], [b]) => (a! < b! ? -1 : 1)),
   );
   await checkRows(world, t, accountId);
-  await world.end();
+});
+
+test('an email that is announced twice at once is filtered once, and counted once where it ends', async (t) => {
+  const { world, accountId, mailbox, filter, deliver, waiting, settled } = await setUp();
+  t.teardown(world.end);
+  const [kept, ended] = [await deliver('kept'), await deliver('spam')];
+  await filter('spam', 'spam', { delete: true });
+  const announcedTwice = (emailId: string) =>
+    Promise.all([mailbox.ask('announce', { emailId }), mailbox.ask('announce', { emailId })]);
+  const [first, second] = await announcedTwice(ended);
+  t.deepEqual([first!.reply, second!.refusal], [{ isKept: false }, 'noSuchEmail']);
+  await checkRows(world, t, accountId);
+
+  const late = await deliver('late');
+  await filter('late', 'late', { delete: true });
+  world.texts.fault = new Error('no body today');
+  await announcedTwice(late);
+  t.deepEqual(await waiting(), [late]);
+  world.texts.fault = undefined;
+  await settled();
+  const { reply } = await mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 10 });
+  t.deepEqual(
+    reply!.items.map(({ id }) => id),
+    [kept],
+  );
+  t.is(reply!.totalCount, 1);
+  await checkRows(world, t, accountId);
 });
 
 test('a body that is never decoded whole is judged by its start, after some tries', async (t) => {
   const { world, filter, deliver, shown, settled } = await setUp();
+  t.teardown(world.end);
   await filter('read', 'start', { markAsRead: true });
   world.texts.isUndecoded = true;
   const emailId = await deliver('the start of it');
@@ -184,11 +212,11 @@ test('a body that is never decoded whole is judged by its start, after some trie
   await settled();
   t.deepEqual(await shown(emailId), { isRead: true, labels: [] });
   t.true(world.texts.asked - asked > 3);
-  await world.end();
 });
 
 test('of a long body what was read counts at once, what was not read afterwards', async (t) => {
   const { world, filter, label, deliver, shown, waiting, settled } = await setUp();
+  t.teardown(world.end);
   const [start, end, beyond] = [await label('Start'), await label('End'), await label('Beyond')];
   await filter('start', 'first words', { assignLabelId: start });
   await filter('end', 'ÉND of it', { assignLabelId: end });
@@ -206,22 +234,22 @@ test('of a long body what was read counts at once, what was not read afterwards'
   await settled();
   t.deepEqual(await shown(emailId), { isRead: false, labels: ['End', 'Start'] });
   t.is(world.texts.asked, asked + 1, 'what is too long is not tried again');
-  await world.end();
 });
 
 test('a filter that is tried says of which emails it cannot tell', async (t) => {
   const { world, mailbox, filter, deliver, settled } = await setUp();
+  t.teardown(world.end);
   const id = await filter('f', 'words', {});
   world.texts.most = 20;
   const [near, far] = [await deliver('words and what follows'), await deliver(`${'x'.repeat(40)} words`)];
   await settled();
   const { reply } = await mailbox.ask('testFilter', { filterId: id, limit: 10 });
   t.deepEqual(reply, { matchCount: 1, matchedEmailIds: [near], untestedCount: 1 }, far);
-  await world.end();
 });
 
 test('filters that are disabled or deleted meanwhile do nothing', async (t) => {
   const { world, mailbox, filter, deliver, shown, settled } = await setUp();
+  t.teardown(world.end);
   const [disabled, deleted] = [
     await filter('a', 'words', { markAsRead: true }),
     await filter('b', 'words', { delete: true }),
@@ -235,7 +263,6 @@ test('filters that are disabled or deleted meanwhile do nothing', async (t) => {
   world.texts.fault = undefined;
   await settled();
   t.deepEqual(await shown(emailId), { isRead: false, labels: [] });
-  await world.end();
 });
 
 test('an account that gets mail all the time has a last try, too', async (t) => {
