@@ -5,7 +5,12 @@ export default {
     'dist/test/**/*.test.js',
     ...(process.env.TEST_ENDED_FILES === undefined ? [] : ['dist/test-groups/**/*.test.js']),
   ],
-  require: ['./dist/test/support/run/property-seed.js', './dist/test/support/run/ended-file.js'],
+  require: [
+    './dist/test/support/run/property-seed.js',
+    './dist/test/support/run/property-failures.js',
+    './dist/test/support/run/process-end.js',
+    './dist/test/support/run/ended-file.js',
+  ],
   timeout: '3m',
   concurrency: 3,
   workerThreads: false,

@@ -1,5 +1,6 @@
 // Runs `npm test` and `npm run test:quick`: AVA over the test files, with one PostgreSQL for all of them, and a line of progress
-// periodically. Options and files are passed on to AVA. However it ends, nothing that it started remains.
+// periodically. Options and files are passed on to AVA. However it ends, nothing that it started remains. A run in which no test ends any
+// more fails: AVA's own time-out does not end it after a test has called `t.timeout`.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,6 +18,10 @@ const AVA = 'node_modules/ava/entrypoints/cli.mjs';
 const TESTS = 'dist/test';
 const COMPILED = resolve('node_modules/.cache/mansio/compiled');
 const EVERY_MS = 10_000;
+/** In ms; no test takes as long (`t.timeout`). */
+const STUCK_MS = Number(process.env['TEST_STUCK_MS'] ?? 720_000);
+/** The time in ms that AVA has to name the tests that have not ended. */
+const REPORT_MS = 20_000;
 /** The line of AVA for one test that has ended. */
 const TEST_LINE = /^ +[✔✘-] /u;
 
@@ -34,6 +39,8 @@ const entries = [...withNodes, ...(named.length > 0 ? withoutNodes : groupFiles(
 
 const began = Date.now();
 let tests = 0;
+let lastEnd = began;
+let isStuck = false;
 const server = await startTestServer();
 const progress = temporaryDirectory('mansio-test-run-');
 const ended = join(progress, 'ended');
@@ -43,9 +50,9 @@ const lines = new GroupedLines(times);
 const ava = startAva();
 // SIGINT makes AVA end its workers and what they have started. A Ctrl-C of the terminal reaches AVA as well, which does no harm.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ava.kill('SIGINT'));
-const timer = setInterval(tell, EVERY_MS);
-const status = await new Promise<number>((resolve) => ava.once('close', (code) => resolve(code ?? 1)));
-clearInterval(timer);
+const timers = [setInterval(tell, EVERY_MS), setInterval(endStuck, 1_000)];
+const status = await new Promise<number>((resolve) => ava.once('close', (code) => resolve(isStuck ? 1 : (code ?? 1))));
+for (const timer of timers) clearInterval(timer);
 tell();
 await server.stop();
 rmSync(groups, { recursive: true, force: true });
@@ -66,7 +73,10 @@ function startAva(): ChildProcess {
     },
   });
   createInterface({ input: child.stdout! }).on('line', (line) => {
-    if (TEST_LINE.test(stripVTControlCharacters(line))) tests++;
+    if (TEST_LINE.test(stripVTControlCharacters(line))) {
+      tests++;
+      lastEnd = Date.now();
+    }
     process.stdout.write(`${lines.shown(line)}\n`);
   });
   return child;
@@ -77,6 +87,15 @@ function tell(): void {
   const seconds = Math.round((Date.now() - began) / 1000);
   const minutes = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   process.stdout.write(`  [${done} of ${count} files, ${tests} tests, ${minutes}]\n`);
+}
+
+function endStuck(): void {
+  if (isStuck || Date.now() - lastEnd < STUCK_MS) return;
+  isStuck = true;
+  const minutes = Math.round(STUCK_MS / 6_000) / 10;
+  process.stdout.write(`  ✘ No test has ended for ${minutes} minutes. The run ends; these had not ended:\n`);
+  ava.kill('SIGINT');
+  setTimeout(() => ava.kill('SIGKILL'), REPORT_MS).unref();
 }
 
 function filesBelow(folder: string): string[] {

@@ -31,8 +31,8 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
         .map(({ row }) => row.id);
     },
     async outboundOfCopies(accountId, emailIds) {
-      const found = [...of(accountId).values()].flatMap(({ row: { id, emailId } }) =>
-        emailId !== null && emailIds.includes(emailId) ? [[emailId, id] as const] : [],
+      const found = [...of(accountId).values()].flatMap(({ row: { id, emailId, status } }) =>
+        emailId !== null && emailIds.includes(emailId) && status !== 'Draft' ? [[emailId, id] as const] : [],
       );
       return new Map(found);
     },
