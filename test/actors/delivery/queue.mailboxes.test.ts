@@ -79,6 +79,7 @@ async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean
 
 test('an email for hosted, remote and unknown recipients: delivered once, the sender notified in its thread', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   await world.directory.addDomain('example.test');
   const me = await world.directory.createAccount('me@example.test', 'Me');
   const ann = await world.directory.createAccount('ann@example.test', 'Ann');
@@ -128,11 +129,11 @@ test('an email for hosted, remote and unknown recipients: delivered once, the se
   t.is((await inbox(me.id)()).reply!.items.length, 1);
   const [left] = await world.sql`select count(*)::int as n from inbound`;
   t.is(left!['n'], 0);
-  await world.end();
 });
 
 test('hosted recipients have the email with its commit, whether or not a node delivers to remote ones', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   await world.directory.addDomain('example.test');
   const me = await world.directory.createAccount('me@example.test', 'Me');
   const ann = await world.directory.createAccount('ann@example.test', 'Ann');
@@ -188,11 +189,11 @@ test('hosted recipients have the email with its commit, whether or not a node de
   world.inside.hosted = () => Promise.reject(new Error('away'));
   t.like(await shown((await enqueued(world, me.id, ['ann@example.test'])).id), { status: 'Queued' });
   await running.end();
-  await world.end();
 });
 
 test('a domain that does not answer keeps no retry of another one waiting', async (t) => {
   const world = await mailboxWorld({ maxRetries: 10, baseMs: 20, capMs: 40 });
+  t.teardown(world.end);
   await world.directory.addDomain('example.test');
   const me = await world.directory.createAccount('me@example.test', 'Me');
   let tries = 0;
@@ -229,11 +230,11 @@ test('a domain that does not answer keeps no retry of another one waiting', asyn
   const { reply } = await mailbox.ask('outboundTimeline', { outboundId });
   t.is(reply!.attempts.length, 4 + 1 + 1, 'what was not tried is no attempt');
   await running.end();
-  await world.end();
 });
 
 test('what operators ask for reaches the mailbox, also of an email that failed', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   await world.directory.addDomain('example.test');
   const me = await world.directory.createAccount('me@example.test', 'Me');
   let kind: 'temporary' | 'permanent' | 'delivered' = 'permanent';
@@ -262,11 +263,11 @@ test('what operators ask for reaches the mailbox, also of an email that failed',
   await store.request({ accountId: me.id, outboundId: stuck, action: 'cancel' });
   t.is((await becomes(stuck, 'Failed'))!.recipients[0]!.status, 'Failed');
   await running.end();
-  await world.end();
 });
 
 test('the store leaves out accounts that have their share', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const [first, second] = [
     await world.directory.createAccount('me@example.test', 'Me'),
     await world.directory.createAccount('you@example.test', 'You'),
@@ -278,5 +279,4 @@ test('the store leaves out accounts that have their share', async (t) => {
   const left = await store.due([0], 10, [], [first.id]);
   t.deepEqual([...left], [{ accountId: second.id, outboundId: id, interrupted: null }]);
   t.is((await store.due([0], 10, [id], [first.id])).length, 0);
-  await world.end();
 });

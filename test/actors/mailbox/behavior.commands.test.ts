@@ -8,6 +8,7 @@ import { checkRows } from './mailbox-world.js';
 
 test('UIDs of copies and moves stand in the order of the folder they are from, whatever was there', async (t) => {
   const { world, mailbox, append } = await start();
+  t.teardown(world.end);
   const ids: string[] = [];
   for (const subject of ['a', 'b', 'c', 'd', 'e']) ids.push((await append('inbox', subject)).reply!.emails[0]!.emailId);
   type Uids = [number, number][];
@@ -31,11 +32,11 @@ test('UIDs of copies and moves stand in the order of the folder they are from, w
   });
   const expunged = await mailbox.ask('expunge', { folderId: 'archive', uids: ranges([5, 7], [1, 2], [2, 2]) });
   t.deepEqual(expunged.reply, { uids: ranges([1, 2], [5, 7]), isComplete: true });
-  await world.end();
 });
 
 test('the inbox is renamed: its emails are in a new label, and it stays and is empty', async (t) => {
   const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
   const { reply: first } = await append('inbox', 'a', { flags: ['\\Seen', '\\Deleted', 'Work'] });
   await append('inbox', 'b');
   const before = world.commits.length;
@@ -69,11 +70,11 @@ test('the inbox is renamed: its emails are in a new label, and it stays and is e
   t.deepEqual(await status(folderId), ['Old/2026', 'label', 4, 3, 1, 5]);
   t.deepEqual(await status('inbox'), ['INBOX', 'inbox', 0, 0, 0, 4]);
   await checkRows(world, t, account.id);
-  await world.end();
 });
 
 test('an account has 200 keywords, whatever their case; names that are no flags are refused', async (t) => {
   const { world, mailbox, append } = await start();
+  t.teardown(world.end);
   const names = Array.from({ length: 199 }, (_, i) => `k${i}`);
   const { reply } = await append('inbox', 'a', { flags: names });
   const store = (flags: string[], mode: 'add' | 'remove' | 'replace' = 'add') =>
@@ -89,11 +90,11 @@ test('an account has 200 keywords, whatever their case; names that are no flags 
   for (const name of ['a b', '\\Recent', '', 'é', 'x'.repeat(101)])
     t.is((await store([name])).refusal, 'noSuchFlag', name);
   t.is((await store(['\\Deleted'])).refusal, 'noSuchFlag', 'without a folder');
-  await world.end();
 });
 
 test('a conditional store leaves alone what was changed later, also within one commit', async (t) => {
   const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
   for (const subject of ['a', 'b', 'c']) await append('inbox', subject);
   const modseq = async () =>
     Number((await world.sql`select modseq from accounts where id = ${account.id}`)[0]!['modseq']);
@@ -115,11 +116,11 @@ test('a conditional store leaves alone what was changed later, also within one c
   const unchanged = { folderId, before: before + 2, after: before + 2 };
   t.deepEqual(third.reply, { changed: 0, missing: [], modified: [[1, 3]], folderModseqs: unchanged });
   t.is((await store([[1, 3]], ['\\Seen'], await modseq())).reply?.changed, 3);
-  await world.end();
 });
 
 test('a command takes 10,000 emails, no more, in one commit; fewer where it plans each of them', async (t) => {
   const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
   const { reply: first } = await append('inbox', 'seed');
   t.truthy(first);
   const [inbox] = await world.sql`select id from folders where account_id = ${account.id} and role = 'inbox'`;
@@ -166,11 +167,11 @@ test('a command takes 10,000 emails, no more, in one commit; fewer where it plan
   t.deepEqual(await expunge(), { uids: [[6_001, 8_500]], isComplete: false });
   t.deepEqual(await expunge(), { uids: [[8_501, 10_000]], isComplete: true });
   t.is((await total('junk')).total, 0);
-  await world.end();
 });
 
 test('a list is by date, sender, subject without Re:, or size, either way round, with counts of what matches', async (t) => {
   const { world, mailbox } = await start();
+  t.teardown(world.end);
   const mails = [
     ['Re: beta', 3, 100, 'Zoë 💌'],
     ['Alpha', 1, 300, ''],
@@ -199,11 +200,11 @@ test('a list is by date, sender, subject without Re:, or size, either way round,
   t.deepEqual(await sizes({ isRead: false, fromAddress: 'BOB', page: 2, pageSize: 1 }), [[2], 2, 2]);
   t.deepEqual(await sizes({ sort: 'subject', isFlagged: false }), [[1, 2], 2, 2]);
   t.is((await mailbox.ask('list', { folder: 'label', page: 1, pageSize: 1 })).refusal, 'noSuchFolder');
-  await world.end();
 });
 
 test('paths have 20 levels and 1,000 characters, also of what a rename moves; 500 folders, 500 labels', async (t) => {
   const { world, mailbox } = await start();
+  t.teardown(world.end);
   const create = (name: string, parentId: string | null = null) =>
     mailbox.ask('createFolder', { name, parentId, role: 'folder' });
   const deep = (await create(Array.from({ length: 19 }, () => 'x').join('/'))).reply!;
@@ -225,11 +226,11 @@ test('paths have 20 levels and 1,000 characters, also of what a rename moves; 50
   await mailbox.ask('subscribeFolder', { folderId: inbox.id, isSubscribed: false });
   world.reload();
   t.is((await mailbox.ask('folders', {})).reply!.folders[0]!.isSubscribed, false);
-  await world.end();
 });
 
 test('a folder whose superiors are missing keeps its name when it is changed by the name that is shown', async (t) => {
   const { world, mailbox } = await start();
+  t.teardown(world.end);
   const label = await mailbox.ask('createLabel', { name: 'Or/ph/an', color: '#000000', sortOrder: 0 });
   const folderId = label.reply!.id;
   const shown = async () => (await mailbox.ask('folders', {})).reply!.folders.find(({ id }) => id === folderId)!;
@@ -243,5 +244,4 @@ test('a folder whose superiors are missing keeps its name when it is changed by 
   t.is((await renamed('ph/an')).refusal, undefined);
   t.is((await renamed('whole')).refusal, undefined);
   t.like(await shown(), { name: 'whole', path: 'Or/whole' });
-  await world.end();
 });

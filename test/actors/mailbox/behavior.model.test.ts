@@ -11,6 +11,7 @@ type Shown = { id: string; subject: string; receivedAt: number; isRead: boolean 
 
 test('random histories end as the model says, in memory, after a reload, and in the rows', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const step = fc.oneof(
     {
       weight: 4,
@@ -79,11 +80,11 @@ test('random histories end as the model says, in memory, after a reload, and in 
     }),
     { numRuns: runs(25) },
   );
-  await world.end();
 });
 
 test('one message for many accounts is one blob and one email each; a repeated delivery after a reload is none', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const accounts = await Promise.all(
     Array.from({ length: 20 }, () => world.directory.createAccount(`${randomUUID()}@example.test`, 'x')),
   );
@@ -99,11 +100,11 @@ test('one message for many accounts is one blob and one email each; a repeated d
   const [count] =
     await world.sql`select (select count(*)::int from blobs) as blobs, count(*)::int as emails from emails`;
   t.deepEqual({ ...count }, { blobs: 1, emails: 20 });
-  await world.end();
 });
 
 test('a commit of an epoch that was overtaken writes nothing', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount('fenced@example.test', 'x');
   const before = await world.store.claim(account.id, 5);
   if (before.kind !== 'claimed') return t.fail();
@@ -116,11 +117,11 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
   });
   t.deepEqual(result, { kind: 'fenced' });
   t.deepEqual(await world.events.read(account.id, 0, 10), []);
-  await world.end();
 });
 
 test('the log gives back every event in order, page by page', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount('log@example.test', 'x');
   for (let i = 0; i < 5; i++) await (await world.spool([account.id], i))[0]!.deliver();
   const whole = await world.events.read(account.id, 0, 1000);
@@ -134,5 +135,4 @@ test('the log gives back every event in order, page by page', async (t) => {
   }
   t.deepEqual(paged, whole);
   t.true(whole.every((event, i) => i === 0 || event.seq > whole[i - 1]!.seq || event.n > whole[i - 1]!.n));
-  await world.end();
 });

@@ -18,6 +18,7 @@ const email = fc.record({
 
 test('every conversation is one thread in any order of arrival', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   await fc.assert(
     fc.asyncProperty(fc.array(email, { minLength: 1, maxLength: 9 }), async (emails) => {
       const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Threads');
@@ -67,11 +68,11 @@ test('every conversation is one thread in any order of arrival', async (t) => {
     }),
     { numRuns: runs(60) },
   );
-  await world.end();
 });
 
 test('the id of a thread that was joined with another leads there; accounts have threads of their own', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const [one, other] = await Promise.all(
     ['one', 'other'].map((name) => world.directory.createAccount(`${name}@example.test`, name)),
   );
@@ -94,11 +95,11 @@ test('the id of a thread that was joined with another leads there; accounts have
   t.is((await mailbox.ask('thread', { threadId: randomUUID() })).refusal, 'noSuchThread');
   const [key] = await world.sql<{ key: string }[]>`select message_key('<a@x>') as key`;
   t.is(key?.key, messageKey('<a@x>'));
-  await world.end();
 });
 
 test('threads are joined by the owner that has committed, not after the claim of a later one', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const { id } = await world.directory.createAccount('owned@example.test', 'x');
   for (const messageId of ['<a@x>', '<b@x>']) {
     const [delivery] = await world.spool([id], 1, { messageId });
@@ -120,11 +121,11 @@ test('threads are joined by the owner that has committed, not after the claim of
     (await rows()).map(({ thread }) => thread),
     [first!.thread, first!.thread],
   );
-  await world.end();
 });
 
 test('a thread comes newest 500 first of all, or page by page from the oldest', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const { id } = await world.directory.createAccount('long@example.test', 'x');
   const mailbox = world.mailboxes.of(id);
   for (let i = 0; i < 505; i += 101) {
@@ -147,7 +148,6 @@ test('a thread comes newest 500 first of all, or page by page from the oldest', 
   t.deepEqual(await ask({ page: 2 }), { total: 505, subjects: numbers(20, 40) });
   t.deepEqual(await ask({ page: 1_000_000, pageSize: 100 }), { total: 505, subjects: [] });
   t.is((await mailbox.ask('thread', { threadId: randomUUID(), page: 1 })).refusal, 'noSuchThread');
-  await world.end();
 });
 
 test('ids are trimmed, bracketed, bounded, each once, and keep their case', (t) => {

@@ -141,6 +141,7 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
 
 test('a mailbox stores an inline message with its email, once, and what a filter deletes not at all', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const { id } = await world.directory.createAccount('inline@example.test', 'Inline');
   const mailbox = world.mailboxes.of(id);
   const rule = {
@@ -187,7 +188,6 @@ test('a mailbox stores an inline message with its email, once, and what a filter
   const { reply: foreign } = await mailbox.ask('deliverInline', { inlineId: randomUUID() });
   t.deepEqual(foreign, { isAccepted: false });
   await checkRows(world, t, id);
-  await world.end();
 });
 
 test('messages of one inlineMessage are stored by one commit, each with its own flags, or none of them is', async (t) => {

@@ -91,6 +91,7 @@ function unheard(mailboxes: MailboxWorld['mailboxes']): Mailboxes {
 
 test('what was accepted is there once, what was refused at most once', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   await world.sql.unsafe(REFUSING);
   const history = fc.record({
     messages: fc.array(message, { minLength: 1, maxLength: 10 }),
@@ -185,5 +186,4 @@ test('what was accepted is there once, what was refused at most once', async (t)
   );
   t.log(`${accepted} accepted, ${refused} refused`);
   t.true(accepted > 50 && refused > 0);
-  await world.end();
 });

@@ -56,6 +56,10 @@ export async function keywordsOf({ mailboxes }: Pick<Stores, 'mailboxes'>, accou
 const byId = <T extends { readonly id: string }>(rows: readonly T[]): T[] =>
   rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
+/** Rows without a promised order. */
+const byText = <T>(rows: Iterable<T>): T[] =>
+  [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
 const ORDERS: readonly ListCriteria['order'][] = ['date', 'from', 'subject', 'size'];
 const STATUSES: readonly OutboundStatus[] = ['Draft', 'Queued', 'Sent'];
 
@@ -91,7 +95,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
   return {
     folders: overview.folders,
     filters: byId(overview.filters),
-    annotations: overview.annotations,
+    annotations: byText(overview.annotations),
     deferred: overview.filtersAwaitingBody.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1)),
     remembered: byId(overview.remembered),
     expunged: await expungedOf(stores, accountId),
@@ -106,11 +110,11 @@ export async function contentsOf(stores: Stores, accountId: string) {
       accountId,
       summaries.flatMap(({ messageId }) => messageId ?? []),
     ),
-    appended: await mailboxes.appendedMessageIds(accountId, ids),
+    appended: byText(await mailboxes.appendedMessageIds(accountId, ids)),
     outbound,
     counts: await mailboxes.outboundCounts(accountId, STATUSES),
-    sentCopies: await mailboxes.outboundOfCopies(accountId, ids),
-    blind: await mailboxes.blindRecipients(accountId, ids),
+    sentCopies: byText(await mailboxes.outboundOfCopies(accountId, ids)),
+    blind: byText(await mailboxes.blindRecipients(accountId, ids)),
     parts,
     preferences: chosenIn(await preferences.choices(accountId)),
     events: await events.read(accountId, 0, 1_000),

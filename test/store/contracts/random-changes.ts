@@ -262,12 +262,14 @@ export class RandomChanges {
     }
     const [first, ...others] = known.recipients;
     const delivered = { ...first!, status: 'Delivered' as const, deliveredAt: T0 + c, statusCode: '2.0.0' };
+    const copies = new Set([...this.#outbound.values()].map(({ emailId }) => emailId));
+    const free = [...this.#emails.keys()].filter((id) => !copies.has(id));
     const row: OutboundRow = {
       ...known,
       status: 'Sent',
       nextRetryAt: null,
       sentAt: T0 + c,
-      emailId: this.#pick(this.#emails.keys(), c) ?? known.emailId,
+      emailId: this.#pick(free, c) ?? known.emailId,
       recipients: [delivered, ...others],
     };
     this.#outbound.set(outboundId, row);

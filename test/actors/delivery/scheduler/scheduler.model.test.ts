@@ -84,6 +84,8 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
         const permits = domains.map((domain) => [scheduler.domain(slot, 'x', `d${domain}.test`), domain] as const);
         void Promise.all(permits.map(([permit, domain]) => deliver(permit, domain))).then(() => {
           scheduler.delivered(accountId, id);
+          // The mailbox was reached, so the account's back-off ends.
+          notBefore.delete(accountId);
           slot.release();
           underWay--;
         });

@@ -6,6 +6,7 @@ import { blobOf, start, summary } from '../command-world.js';
 
 test('messages are appended together or not at all, in the order of their UIDs', async (t) => {
   const { world, account, mailbox } = await start();
+  t.teardown(world.end);
   const message = (subject: string, flags: string[] = [], id: string | null = null) => ({
     blob: blobOf(subject),
     summary: summary(subject, id),
@@ -38,11 +39,11 @@ test('messages are appended together or not at all, in the order of their UIDs',
   t.is(new Set(sent.reply?.emails.map(({ emailId }) => emailId)).size, 2, 'two of one Message-Id');
   const { refusal } = await mailbox.ask('append', { folderId: 'nowhere', messages: [message('d')] });
   t.is(refusal, 'noSuchFolder');
-  await world.end();
 });
 
 test('a message replaces another in the commit that adds it', async (t) => {
   const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
   const { reply: before } = await append('archive', 'a');
   const [{ emailId } = { emailId: '' }] = before!.emails;
   await mailbox.ask('copy', { selection: { emailIds: [emailId] }, toFolderId: 'trash' });
@@ -72,11 +73,11 @@ test('a message replaces another in the commit that adds it', async (t) => {
   const sent = await append('sent', 'c', { id: '<c@x>' });
   t.not((await replace('sent', 'inbox', 1, '<c@x>')).reply?.emails[0]?.emailId, sent.reply?.emails[0]?.emailId);
   t.deepEqual(await places(), ['archive 2', 'sent 1', 'sent 2']);
-  await world.end();
 });
 
 test('an email that came into a folder later than into the account has a save date there', async (t) => {
   const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
   const emailIds = [(await append('inbox', 'a')).reply!.emails[0]!.emailId];
   const [first] = await world.sql`select saved_at from placements where account_id = ${account.id}`;
   t.is(first!['saved_at'], null);
@@ -94,11 +95,11 @@ test('an email that came into a folder later than into the account has a save da
       ['trash', true],
     ],
   );
-  await world.end();
 });
 
 test('new mail is told of when it is appended to the inbox alone', async (t) => {
   const { world, append, types } = await start();
+  t.teardown(world.end);
   await append('archive', 'a');
   await append('inbox', 'b', { flags: ['\\Seen'] });
   await append('inbox', 'c');
@@ -110,11 +111,11 @@ test('new mail is told of when it is appended to the inbox alone', async (t) => 
     (await types()).filter(([type]) => type === 'UnreadCountChanged').map(([, payload]) => payload),
     [{ unread: 1 }],
   );
-  await world.end();
 });
 
 test('no UID above 2^32 - 2 is given: the command fails, others of its commit do not, and the mailbox can be loaded', async (t) => {
   const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
   await append('archive', 'a');
   await world.sql`update folders set uidnext = 4294967294 where account_id = ${account.id} and role = 'archive'`;
   world.reload();
@@ -142,5 +143,4 @@ test('no UID above 2^32 - 2 is given: the command fails, others of its commit do
       ['L', 1, 2],
     ],
   );
-  await world.end();
 });

@@ -1,14 +1,16 @@
 // Tests emails that arrive where they have a placement marked `\Deleted`: by a label, a move, the end of a label, the inbox
 // renamed.
+import type { ExecutionContext } from 'ava';
 import test from '../../../support/test.js';
 import { start } from '../command-world.js';
 import { checkDrafts, checkRows } from '../mailbox-world.js';
 
 const ALL: [number, number][] = [[1, 4_294_967_295]];
 
-async function started() {
+async function started(t: ExecutionContext) {
   const started = await start();
   const { account, mailbox, append, world } = started;
+  t.teardown(world.end);
   const uidsIn = async (folder: string) => {
     const rows = await world.sql`
       select p.uid::int as uid, p.deleted from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
@@ -22,16 +24,15 @@ async function started() {
     label: async (name: string) => (await mailbox.ask('createFolder', { name, role: 'label' })).reply!.id,
     mark: (folderId: string) =>
       mailbox.ask('storeFlags', { selection: { folderId, uids: ALL }, mode: 'add', flags: ['\\Deleted'] }),
-    end: async (t: Parameters<typeof checkRows>[1]) => {
+    check: async () => {
       await checkRows(world, t, account.id);
       await checkDrafts(world, t, account.id);
-      await world.end();
     },
   };
 }
 
 test('a label or a move over REST ends the placement that is marked, and changes nothing where it is not', async (t) => {
-  const { mailbox, add, label, mark, uidsIn, end } = await started();
+  const { mailbox, add, label, mark, uidsIn, check } = await started(t);
   const emailId = await add('inbox');
   const labelId = await label('L');
   await mailbox.ask('assignLabel', { emailId, labelId });
@@ -48,11 +49,11 @@ test('a label or a move over REST ends the placement that is marked, and changes
   t.deepEqual(await uidsIn('archive'), [2]);
   await mailbox.ask('expunge', { folderId: 'archive' });
   t.deepEqual(await uidsIn('archive'), [2]);
-  await end(t);
+  await check();
 });
 
 test('what a label or folder alone kept goes to Archive when the others have it marked', async (t) => {
-  const { mailbox, add, label, mark, uidsIn, end } = await started();
+  const { mailbox, add, label, mark, uidsIn, check } = await started(t);
   const [first, second] = [await add('inbox'), await add('inbox')];
   const [labelId, other] = [await label('L'), await label('M')];
   await mailbox.ask('assignLabel', { emailId: first, labelId });
@@ -71,11 +72,11 @@ test('what a label or folder alone kept goes to Archive when the others have it 
   await mark('archive');
   await mailbox.ask('deleteFolder', { folderId: again, withInferiors: false });
   t.deepEqual(await uidsIn('archive'), [-3, 4]);
-  await end(t);
+  await check();
 });
 
 test('a draft stays the same draft where its email arrives in Drafts again', async (t) => {
-  const { account, mailbox, label, mark, uidsIn, world, end } = await started();
+  const { account, mailbox, label, mark, uidsIn, world, check } = await started(t);
   const draft = { sender: '', subject: 's', content: { textBody: 'kept', htmlBody: null }, recipients: [] };
   const { blob } = (await world.spool([account.id], 1))[0]!;
   await world.sql`delete from inbound`;
@@ -98,11 +99,11 @@ test('a draft stays the same draft where its email arrives in Drafts again', asy
   t.deepEqual(await uidsIn('drafts'), [2, 3]);
   const [drafts] = await world.sql`select count(*)::int as count from outbound where account_id = ${account.id}`;
   t.is(drafts!['count'], 2);
-  await end(t);
+  await check();
 });
 
 test('flags that are written later go with the email that arrives, and with the one that is made of it', async (t) => {
-  const { account, mailbox, append, world, uidsIn } = await started();
+  const { account, mailbox, append, world, uidsIn } = await started(t);
   for (let i = 0; i < 3; i++) {
     await Promise.all(Array.from({ length: 100 }, (_, n) => append('inbox', `${i} ${n}`)));
   }
@@ -131,11 +132,10 @@ test('flags that are written later go with the email that arrives, and with the 
   t.is(bits.filter((each) => each === 7).length, 400);
   const [emails] = await world.sql`select count(*)::int as count from emails where account_id = ${account.id}`;
   t.is(emails!['count'], 300 + 250 + 150);
-  await world.end();
 });
 
 test('more than 1,000 emails are not made by one command: COPY is refused, MOVE and RENAME of the inbox take some', async (t) => {
-  const { account, mailbox, world, append, label, uidsIn, end } = await started();
+  const { account, mailbox, world, append, label, uidsIn, check } = await started(t);
   for (let i = 0; i < 1_001; i += 143) {
     await Promise.all(Array.from({ length: 143 }, (_, n) => append('archive', `${i} ${n}`)));
   }
@@ -168,11 +168,11 @@ test('more than 1,000 emails are not made by one command: COPY is refused, MOVE 
   t.is((await uidsIn(labelId)).length, 4_003);
   const [emails] = await world.sql`select count(*)::int as count from emails where account_id = ${account.id}`;
   t.is(emails!['count'], 1_001 + 1_000 + 1_000 + 1_001 + 1_001);
-  await end(t);
+  await check();
 });
 
 test('below Trash and Junk a folder or label that is deleted takes along the mail that is nowhere else', async (t) => {
-  const { account, mailbox, add, mark, world, uidsIn, end } = await started();
+  const { account, mailbox, add, mark, world, uidsIn, check } = await started(t);
   const made = async (name: string, role: 'label' | 'folder') =>
     (await mailbox.ask('createFolder', { name, role })).reply!.id;
   for (const [bin, role] of [
@@ -197,5 +197,5 @@ test('below Trash and Junk a folder or label that is deleted takes along the mai
   await add(elsewhere);
   await mailbox.ask('deleteFolder', { folderId: elsewhere, withInferiors: true });
   t.is((await uidsIn('archive')).length, 1);
-  await end(t);
+  await check();
 });

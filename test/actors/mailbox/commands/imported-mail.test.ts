@@ -48,6 +48,7 @@ async function importWorld() {
 
 test('imported mail has the folders, labels, flags and dates that the import names', async (t) => {
   const { world, account, types, imports, placeAll, rows } = await importWorld();
+  t.teardown(world.end);
   const messages = [
     imported('a', { folder: 'inbox', flags: ['\\Seen', '\\Flagged', 'Work', '$Junk'] }),
     imported('b', { folder: 'INBOX', label: 'Old mail', flags: ['\\Deleted'] }),
@@ -83,11 +84,11 @@ test('imported mail has the folders, labels, flags and dates that the import nam
   t.true(added.every(([, payload]) => (payload as { isNew: boolean }).isNew === false));
   await checkRows(world, t, account.id);
   await checkDrafts(world, t, account.id);
-  await world.end();
 });
 
 test('an import that is run again adds nothing, whether its rows are placed or wait', async (t) => {
   const { world, account, mailbox, imports, placeAll, rows } = await importWorld();
+  t.teardown(world.end);
   const messages = ['a', 'b', 'c'].map((subject) => imported(subject, { folder: 'Old' }));
   t.is(await imports.add(account.id, [...messages, ...messages]), 3);
   t.is(await imports.add(account.id, messages), 0, 'they wait');
@@ -111,11 +112,11 @@ test('an import that is run again adds nothing, whether its rows are placed or w
   t.is(reply?.placed, 0, 'a row that is not there was placed before');
   t.is((await rows()).length, 4);
   await checkRows(world, t, account.id);
-  await world.end();
 });
 
 test('two that place the same rows at once place each once', async (t) => {
   const { world, account, imports, placing, rows } = await importWorld();
+  t.teardown(world.end);
   const messages = Array.from({ length: 450 }, (_, i) => imported(`${i}`, { folder: 'Many' }));
   const [first, second] = await Promise.all([
     imports.add(account.id, messages.slice(0, 300)),
@@ -129,11 +130,11 @@ test('two that place the same rows at once place each once', async (t) => {
   t.is(subjects.length, 450);
   t.is(new Set(subjects).size, 450);
   await checkRows(world, t, account.id);
-  await world.end();
 });
 
 test('mail beyond the folders and keywords of an account is kept all the same', async (t) => {
   const { world, account, imports, placeAll, rows } = await importWorld();
+  t.teardown(world.end);
   const folders = Array.from({ length: 501 }, (_, i) =>
     imported(`f${i}`, { folder: `F${i}`, flags: [`k${i}`, '\\Seen', 'bad flag', '\\Bad'] }),
   );
@@ -149,11 +150,11 @@ test('mail beyond the folders and keywords of an account is kept all the same', 
   t.is(await imports.add(account.id, folders), 0, 'what went to Archive is not brought again');
   const hashes = last.map(({ content }) => content.hash);
   t.deepEqual(await imports.present(account.id, last[0]!.envelope.folder, hashes), new Set(hashes));
-  await world.end();
 });
 
 test('an import is not taken for accepted mail that waits for the inbox, and blobs of imports stay', async (t) => {
   const { world, account, imports } = await importWorld();
+  t.teardown(world.end);
   const message = imported('a', { folder: 'Old' });
   await imports.add(account.id, [message]);
   t.deepEqual(await postgresInbound(world.sql, world.sql).overdue([0], -60_000, 10, []), []);
@@ -164,11 +165,11 @@ test('an import is not taken for accepted mail that waits for the inbox, and blo
   t.true(await world.directory.deleteAccount(account.id));
   t.is((await world.sql`select 1 from inbound`).length, 0);
   await t.throwsAsync(imports.add(account.id, [message]), { code: 'store-conflict' });
-  await world.end();
 });
 
 test('a message that was deleted after an import comes again with the next', async (t) => {
   const { world, account, mailbox, imports, placeAll, rows } = await importWorld();
+  t.teardown(world.end);
   const message = imported('a', { folder: 'Trash' });
   t.is(await imports.add(account.id, [message]), 1);
   await placeAll();
@@ -178,11 +179,11 @@ test('a message that was deleted after an import comes again with the next', asy
   t.is(await imports.add(account.id, [message]), 1);
   t.is(await placeAll(), 1);
   t.is((await rows()).length, 1);
-  await world.end();
 });
 
 test('a row that the mailbox cannot take stays, and holds up no other', async (t) => {
   const { world, account, imports, placing, rows } = await importWorld();
+  t.teardown(world.end);
   const messages = ['a', 'b', 'c', 'd', 'e'].map((subject) => imported(subject, { folder: 'Old' }));
   await imports.add(account.id, messages);
   await world.sql`
@@ -197,7 +198,6 @@ test('a row that the mailbox cannot take stays, and holds up no other', async (t
   );
   t.is((await world.sql`delete from inbound`).count, 1);
   await checkRows(world, t, account.id);
-  await world.end();
 });
 
 test('while an import brings rows without end, those of other accounts are placed', async (t) => {

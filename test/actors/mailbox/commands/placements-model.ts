@@ -50,10 +50,11 @@ export class Model {
     return this.folders.find((folder) => folder.role === role)!;
   }
 
-  /** Undefined for UIDs of a folder that does not exist. */
+  /** Undefined for UIDs of a folder that does not exist. An id names no email whose placements are all marked `\Deleted`. */
   select(selection: Selection): ModelEmail[] | undefined {
     if ('emailIds' in selection) {
-      return selection.emailIds.flatMap((wanted) => this.emails.find(({ id }) => id === wanted) ?? []);
+      const shown = this.emails.filter(({ placements }) => [...placements.values()].some((place) => !place.isDeleted));
+      return selection.emailIds.flatMap((wanted) => shown.find(({ id }) => id === wanted) ?? []);
     }
     const folder = this.folder(selection.folderId);
     if (folder === undefined) return undefined;

@@ -295,6 +295,7 @@ async function checkModel(t: ExecutionContext, world: MailboxWorld, accountId: s
 
 test('random histories of folders, placements and flags end as the model says, in memory and in the rows', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.array(command, { minLength: 1, maxLength: 5 }) },
     { weight: 1, arbitrary: fc.constant('reload' as const) },
@@ -327,11 +328,11 @@ test('random histories of folders, placements and flags end as the model says, i
     }),
     { numRuns: runs(25) },
   );
-  await world.end();
 });
 
 test('a command that would write more than 4 MiB of keywords is refused, and changes nothing', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Keywords');
   const mailbox = world.mailboxes.of(account.id);
   const emails = 250;
@@ -360,11 +361,11 @@ test('a command that would write more than 4 MiB of keywords is refused, and cha
     from events where account_id = ${account.id}`;
   t.is(row!['kept'], 0);
   t.true(row!['largest'] < 5 * 1024 * 1024);
-  await world.end();
 });
 
 test('commands on many emails do not all share one commit', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Many');
   const mailbox = world.mailboxes.of(account.id);
   const added = await mailbox.ask('append', { folderId: 'inbox', messages: [message()] });
@@ -375,11 +376,11 @@ test('commands on many emails do not all share one commit', async (t) => {
   for (const move of moves) t.is((await move).reply?.count, 1);
   const shared = world.commits.slice(before).map(({ modseqBefore, modseqAfter }) => modseqAfter - modseqBefore);
   t.true(Math.max(...shared) <= 2, shared.join());
-  await world.end();
 });
 
 test('a command on many emails is a record for all of them that end alike', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Alike');
   const mailbox = world.mailboxes.of(account.id);
   const messages = Array.from({ length: 5 }, (_, i) => message(i < 2 ? ['\\Flagged'] : [], { receivedAt: i }));
@@ -419,5 +420,4 @@ test('a command on many emails is a record for all of them that end alike', asyn
       ],
     ],
   );
-  await world.end();
 });

@@ -380,6 +380,7 @@ async function checkUids(t: ExecutionContext, world: MailboxWorld, accountId: st
 
 test('random histories of labels and filters end as the model says, in memory, after reloads, and in the rows', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const steps = fc.array(
     fc.oneof({ weight: 5, arbitrary: fc.array(command, { maxLength: 10 }) }, fc.constant('reload')),
     {
@@ -411,11 +412,11 @@ test('random histories of labels and filters end as the model says, in memory, a
     }),
     { numRuns: runs(40) },
   );
-  await world.end();
 });
 
 test('a filter that deletes leaves nothing but the blob as a candidate; what could not be tested is counted', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount('filters@example.test', 'x');
   const mailbox = world.mailboxes.of(account.id);
   const conditions = { fromAddressContains: null, subjectContains: null, hasAttachments: null };
@@ -467,11 +468,11 @@ test('a filter that deletes leaves nothing but the blob as a candidate; what cou
   const [third] = await world.spool([account.id], 3, { body: 'spam' });
   t.is(typeof (await third!.deliver()).reply?.emailId, 'string');
   t.is(world.texts.asked, asked);
-  await world.end();
 });
 
 test('labels and filters are bounded in number', async (t) => {
   const world = await mailboxWorld();
+  t.teardown(world.end);
   const account = await world.directory.createAccount('many@example.test', 'x');
   const mailbox = world.mailboxes.of(account.id);
   const labels = await Promise.all(
@@ -500,5 +501,4 @@ test('labels and filters are bounded in number', async (t) => {
     filters.flatMap(({ refusal }) => refusal ?? []),
     ['tooMany'],
   );
-  await world.end();
 });

@@ -1,5 +1,6 @@
 // Tests copies in Sent that submission made, and the client's own, appended, copied or moved into Sent, that replace them.
 import { createHash, randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import test from '../../../support/test.js';
 import { start, summary } from '../command-world.js';
 import { checkRows } from '../mailbox-world.js';
@@ -7,8 +8,9 @@ import { addressee, stored } from '../outbound-world.js';
 
 const ALL: [number, number][] = [[1, 4_294_967_295]];
 
-async function started() {
+async function started(t: ExecutionContext) {
   const { world, account, mailbox } = await start();
+  t.teardown(world.end);
   const outgoing = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@remote.test')] };
   let number = 0;
   const message = (messageId: string | null, flags: string[] = []) => ({
@@ -38,15 +40,14 @@ async function started() {
     (await mailbox.ask('outbound', { outboundId })).reply?.email.sentEmailId;
   return {
     ...{ world, account, mailbox, outgoing, message, submit, append, places, sentEmailOf },
-    end: async (t: Parameters<typeof checkRows>[1]) => {
+    check: async () => {
       await checkRows(world, t, account.id);
-      await world.end();
     },
   };
 }
 
 test('a message appended to Sent takes the place of the copy that submission made, once, and is what the client sent', async (t) => {
-  const { world, account, mailbox, submit, append, places, sentEmailOf, end } = await started();
+  const { world, account, mailbox, submit, append, places, sentEmailOf, check } = await started(t);
   for (const isLoaded of [true, false]) {
     const { id, sentEmailId, messageId } = await submit();
     const name = `Work ${isLoaded}`;
@@ -76,11 +77,11 @@ test('a message appended to Sent takes the place of the copy that submission mad
     t.deepEqual([row!['flags'], row!['keywords']], [4, ['mine']]);
   }
   t.is((await world.sql`select from emails where account_id = ${account.id}`).length, 4);
-  await end(t);
+  await check();
 });
 
 test('nothing else is replaced', async (t) => {
-  const { world, account, mailbox, submit, append, places, end } = await started();
+  const { world, account, mailbox, submit, append, places, check } = await started(t);
   const byRest = await submit(false);
   const elsewhere = await submit();
   await mailbox.ask('move', { selection: { emailIds: [elsewhere.sentEmailId] }, toFolderId: 'archive' });
@@ -98,11 +99,11 @@ test('nothing else is replaced', async (t) => {
   }
   t.is((await places(own.emailId))['Sent'], own.uid);
   t.is((await world.sql`select from emails where account_id = ${account.id}`).length, 11);
-  await end(t);
+  await check();
 });
 
 test('commands that share a commit replace the copy once', async (t) => {
-  const { world, account, mailbox, outgoing, message, places, sentEmailOf, end } = await started();
+  const { world, account, mailbox, outgoing, message, places, sentEmailOf, check } = await started(t);
   const { blob, summary: written } = await stored(world);
   const appended = () =>
     mailbox.ask('append', { folderId: 'sent', messages: [message(written.messageId), message(written.messageId)] });
@@ -119,11 +120,11 @@ test('commands that share a commit replace the copy once', async (t) => {
   );
   t.is(await sentEmailOf(queued.reply!.id), emails[0]!.emailId);
   t.is((await world.sql`select from emails where account_id = ${account.id}`).length, 4);
-  await end(t);
+  await check();
 });
 
 test('REPLACE of the copy by the message of the client is one replacement', async (t) => {
-  const { mailbox, message, submit, places, sentEmailOf, append, end } = await started();
+  const { mailbox, message, submit, places, sentEmailOf, append, check } = await started(t);
   const { id, sentEmailId, messageId } = await submit();
   const { Sent: uid } = await places(sentEmailId);
   const replaces = { folderId: 'sent', uid: uid! };
@@ -139,11 +140,11 @@ test('REPLACE of the copy by the message of the client is one replacement', asyn
   });
   t.deepEqual([await places(draft.emailId), await places(other.sentEmailId)], [{}, {}]);
   t.deepEqual(await places(sent.reply!.emails[0]!.emailId), { Sent: 4 });
-  await end(t);
+  await check();
 });
 
 test('a message that a client appended elsewhere and copies or moves into Sent takes the place of the copy', async (t) => {
-  const { world, mailbox, submit, append, places, sentEmailOf, end } = await started();
+  const { world, mailbox, submit, append, places, sentEmailOf, check } = await started(t);
   const queue = (await mailbox.ask('createFolder', { name: 'Queue', role: 'folder' })).reply!.id;
   for (const name of ['copy', 'move'] as const) {
     const own = await append(queue, `<${randomUUID()}@x>`);
@@ -161,11 +162,11 @@ test('a message that a client appended elsewhere and copies or moves into Sent t
     t.is(await sentEmailOf(id), own.emailId);
     await mailbox.ask('remove', { emailIds: [own.emailId, other.emailId] });
   }
-  await end(t);
+  await check();
 });
 
 test('mail that came, and moves over REST, replace nothing', async (t) => {
-  const { world, account, mailbox, submit, append, places, sentEmailOf, end } = await started();
+  const { world, account, mailbox, submit, append, places, sentEmailOf, check } = await started(t);
   const { id, sentEmailId, messageId } = await submit();
   const [mail] = await world.spool([account.id], 1, { messageId });
   const { reply: delivered } = await mail!.deliver();
@@ -184,5 +185,5 @@ test('mail that came, and moves over REST, replace nothing', async (t) => {
   const { reply } = await mailbox.ask('folderStatus', { folderIds: ['sent'] });
   t.is(reply?.folders[0]?.total, 6);
   t.truthy(await sentEmailOf(id));
-  await end(t);
+  await check();
 });

@@ -236,11 +236,14 @@ test('clients that apply the changes have what REST lists, over random histories
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const world = await listsWorld();
       const history = new History(world);
-      for (const next of steps) await history.take(next);
-      await history.settle();
-      history.close();
+      try {
+        for (const next of steps) await history.take(next);
+        await history.settle();
+      } finally {
+        history.close();
+        await world.end();
+      }
       t.is(world.queries.lists, 0);
-      await world.end();
     }),
     { numRuns: runs(40) },
   );
