@@ -1,6 +1,5 @@
-// The entry point of the mail protocols: submission, IMAP and POP3 pass every login to this class. protocol-login judges the credential,
-// login-guard decides how long a refusal is delayed; the attempt is counted once and logged in one line. Each gateway defines its replies,
-// and the number of failed logins that end a connection.
+// Every login of the mail protocols passes this class (listener-logins). protocol-login judges the credential, login-guard decides how long
+// a refusal is delayed; the attempt is counted once and logged in one line.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
@@ -11,7 +10,7 @@ import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from '.
 import { announcedMechanisms, type Mechanism, type PresentedCredential } from './sasl.js';
 
 export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3'] as const;
-type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
+export type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
 
 export interface LoginAttempt {
   readonly protocol: LoginProtocol;

@@ -1,6 +1,5 @@
 // The capabilities that the server announces (RFC 9051 §7.2.2), by the state of the session. An extension is named only when the
 // commands that carry it out are in the table.
-import { mayShowCredentials } from './login.js';
 import type { Session } from './session.js';
 
 /** Announced in every state. */
@@ -59,8 +58,8 @@ export function capabilitiesOf(commands: ReadonlySet<string>): (session: Session
     const names = [...ALWAYS];
     if (session.state === 'not-authenticated') {
       if (!session.isSecure) names.push('STARTTLS');
-      const { mechanisms } = session.context.signIn;
-      if (mayShowCredentials(session)) names.push(...mechanisms.map((mechanism) => `AUTH=${mechanism}`));
+      const { logins } = session;
+      if (logins.mayShowCredentials(session)) names.push(...logins.mechanisms.map((mechanism) => `AUTH=${mechanism}`));
       else names.push('LOGINDISABLED');
       return names.join(' ');
     }

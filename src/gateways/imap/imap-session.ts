@@ -1,11 +1,12 @@
 // One IMAP session on its connection. It uses little memory at rest, because most sessions of a node wait in IDLE.
 import type { Logger } from 'pino';
+import type { ListenerLogins } from '../../auth/listener-logins.js';
 import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import { ConnectionEnd } from '../../net/tcp/connection-end.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
 import type { Command } from './command.js';
-import { bad, Refused, type Suspension } from './completion.js';
+import { bad, type Completion, ok, Refused, type Suspension } from './completion.js';
 import type { ImapContext } from './context.js';
 import { ConnectionOutput } from './output.js';
 import { highestModseq } from './responses/updates.js';
@@ -23,7 +24,8 @@ export interface SessionParts {
   readonly capabilities: (session: Session) => string;
   /** Writes the untagged responses about changes of the selected mailbox. */
   readonly sendUpdates: (session: Session, mayExpunge: boolean) => ViewUpdates;
-  readonly logins: OpenLogins<ImapSession>;
+  readonly openLogins: OpenLogins<ImapSession>;
+  readonly logins: ListenerLogins<Completion>;
 }
 
 /** A command that waits for a line of the client. */
@@ -39,7 +41,6 @@ export class ImapSession implements Session {
   readonly output: ConnectionOutput;
   savedSearch: readonly number[] = NO_UIDS;
   tag = '';
-  failedLogins = 0;
   /** Refused commands in a row. */
   errors = 0;
   /** When the login was last found valid, by the clock of `performance`. */
@@ -48,6 +49,7 @@ export class ImapSession implements Session {
   /** Whether the connection ends after the current command. */
   isOver = false;
   readonly #parts: SessionParts;
+  #failedLogins = 0;
   #login: ProtocolLogin | undefined;
   #enabled = NONE;
   #selected: Selected | undefined;
@@ -80,6 +82,10 @@ export class ImapSession implements Session {
     return this.#parts.context;
   }
 
+  get logins(): ListenerLogins<Completion> {
+    return this.#parts.logins;
+  }
+
   get capabilities(): string {
     return this.#parts.capabilities(this);
   }
@@ -97,10 +103,19 @@ export class ImapSession implements Session {
     return this.login.principal.accountId;
   }
 
-  open(login: ProtocolLogin): void {
+  admit(accountId: string): boolean {
+    return this.connection.logIn(accountId);
+  }
+
+  open(login: ProtocolLogin): Completion {
     this.#login = login;
     this.checkedAt = performance.now();
-    this.#parts.logins.add(this);
+    this.#parts.openLogins.add(this);
+    return ok('Logged in', `CAPABILITY ${this.capabilities}`);
+  }
+
+  loginFailed(): undefined {
+    if (++this.#failedLogins >= this.context.limits.authFailures) this.end('Too many failed logins', 'LIMIT');
   }
 
   get enabled(): ReadonlySet<Enabled> {
@@ -168,6 +183,6 @@ export class ImapSession implements Session {
     this.notify(undefined);
     this.select(undefined);
     this.output.flush();
-    this.#parts.logins.delete(this);
+    this.#parts.openLogins.delete(this);
   }
 }

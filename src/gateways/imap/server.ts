@@ -1,4 +1,5 @@
 // An IMAP listener (RFC 9051): with STARTTLS, or with TLS from the first octet (RFC 8314). A session ends with its login.
+import { ListenerLogins } from '../../auth/listener-logins.js';
 import { OpenLogins } from '../../auth/open-logins.js';
 import {
   type ListenerPlace,
@@ -8,6 +9,7 @@ import {
 } from '../../net/tcp/tcp-listener.js';
 import type { ImapContext } from './context.js';
 import type { ImapSession, SessionParts } from './imap-session.js';
+import { LOGIN_REPLIES, LOGIN_SCOPES } from './login.js';
 import { writeUpdates } from './responses/updates.js';
 import { SessionLoop } from './session-loop.js';
 import { capabilities, table } from './table.js';
@@ -35,9 +37,18 @@ const LONGEST_TICK_MS = 1000;
 
 /** @throws the error of the system when the port cannot be opened */
 export async function startImap({ context, ...place }: ImapOptions): Promise<TcpListener> {
-  const { limits, signIn } = context;
-  const logins = new OpenLogins<ImapSession>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
-  const parts: SessionParts = { context, log: place.log, capabilities, sendUpdates: writeUpdates, logins };
+  const { limits, signIn, allowPlaintextAuth } = context;
+  const { log } = place;
+  const logins = new ListenerLogins({
+    protocol: 'imap',
+    scopes: LOGIN_SCOPES,
+    signIn,
+    allowPlaintextAuth,
+    replies: LOGIN_REPLIES,
+    log,
+  });
+  const openLogins = new OpenLogins<ImapSession>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
+  const parts: SessionParts = { context, log, capabilities, sendUpdates: writeUpdates, openLogins, logins };
   const listener = await listenTcp(
     {
       ...place,
@@ -52,7 +63,7 @@ export async function startImap({ context, ...place }: ImapOptions): Promise<Tcp
   const tickMs = Math.min(LONGEST_TICK_MS, limits.heartbeatMs);
   const ticking = setInterval(() => {
     const now = performance.now();
-    for (const { suspended } of logins) suspended?.suspension.tick(now);
+    for (const { suspended } of openLogins) suspended?.suspension.tick(now);
   }, tickMs).unref();
   return {
     address: listener.address,
@@ -62,7 +73,7 @@ export async function startImap({ context, ...place }: ImapOptions): Promise<Tcp
     beginDrain: (othersListen) => listener.beginDrain(othersListen),
     async stop(graceMs) {
       await listener.stop(graceMs);
-      logins.stop();
+      openLogins.stop();
       clearInterval(ticking);
     },
   };

@@ -1,7 +1,9 @@
 // The state of one IMAP session that commands use.
 import type { Logger } from 'pino';
+import type { ListenerLogins, LoginConnection } from '../../auth/listener-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
+import type { Completion } from './completion.js';
 import type { ImapContext } from './context.js';
 import type { Output } from './output.js';
 import type { FolderView, ViewUpdates } from './view/folder-view.js';
@@ -53,10 +55,8 @@ export interface Notifier {
   end(): void;
 }
 
-export interface Session {
+export interface Session extends LoginConnection<Completion> {
   readonly state: SessionState;
-  readonly isSecure: boolean;
-  readonly remoteAddress: string;
   readonly log: Logger;
   readonly output: Output;
   /** Used by STARTTLS and COMPRESS, and to count connections of the account. */
@@ -65,14 +65,11 @@ export interface Session {
   readonly capabilities: string;
   /** Shared by all sessions of the node. */
   readonly context: ImapContext;
+  readonly logins: ListenerLogins<Completion>;
   /** @throws Error before the login */
   readonly login: ProtocolLogin;
   /** @throws Error before the login */
   readonly accountId: string;
-  /** The number of failed logins. */
-  failedLogins: number;
-  /** Sets the state to `authenticated`. */
-  open(login: ProtocolLogin): void;
   readonly enabled: ReadonlySet<Enabled>;
   enable(...extensions: Enabled[]): void;
   /** Undefined unless the state is `selected`. */

@@ -1,5 +1,6 @@
 // A POP3 listener (RFC 1939): with STLS, or with TLS from the first octet (RFC 8314). A session ends with its login, and when
 // another session has taken over its maildrop.
+import { ListenerLogins } from '../../auth/listener-logins.js';
 import { OpenLogins } from '../../auth/open-logins.js';
 import {
   type ListenerPlace,
@@ -8,6 +9,7 @@ import {
   type TcpListenerOptions,
 } from '../../net/tcp/tcp-listener.js';
 import type { Pop3Context } from './context.js';
+import { LOGIN_REPLIES, LOGIN_SCOPES } from './login.js';
 import type { Pop3Session, Pop3SessionParts } from './session.js';
 import { Pop3SessionLoop } from './session-loop.js';
 import { table } from './table.js';
@@ -34,9 +36,18 @@ const NO_RATE = { minRate: 1, minRateGraceMs: 60_000 };
 
 /** @throws the error of the system when the port cannot be opened */
 export async function startPop3({ context, ...place }: Pop3Options): Promise<TcpListener> {
-  const { limits, signIn } = context;
-  const logins = new OpenLogins<Pop3Session>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
-  const parts: Pop3SessionParts = { context, log: place.log, logins };
+  const { limits, signIn, allowPlaintextAuth } = context;
+  const { log } = place;
+  const logins = new ListenerLogins({
+    protocol: 'pop3',
+    scopes: LOGIN_SCOPES,
+    signIn,
+    allowPlaintextAuth,
+    replies: LOGIN_REPLIES,
+    log,
+  });
+  const openLogins = new OpenLogins<Pop3Session>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
+  const parts: Pop3SessionParts = { context, log, openLogins, logins };
   const listener = await listenTcp(
     {
       ...place,
@@ -49,7 +60,7 @@ export async function startPop3({ context, ...place }: Pop3Options): Promise<Tcp
     (connection) => new Pop3SessionLoop(connection, parts, table),
   );
   const renewal = setInterval(() => {
-    for (const session of logins) void session.renew();
+    for (const session of openLogins) void session.renew();
   }, limits.renewMs).unref();
   return {
     address: listener.address,
@@ -59,7 +70,7 @@ export async function startPop3({ context, ...place }: Pop3Options): Promise<Tcp
     beginDrain: (othersListen) => listener.beginDrain(othersListen),
     async stop(graceMs) {
       await listener.stop(graceMs);
-      logins.stop();
+      openLogins.stop();
       clearInterval(renewal);
     },
   };

@@ -1,13 +1,16 @@
 // One POP3 session on its connection (RFC 1939 §3). It uses little memory at rest.
 import type { Logger } from 'pino';
+import type { ListenerLogins, LoginConnection } from '../../auth/listener-logins.js';
 import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import { ConnectionEnd } from '../../net/tcp/connection-end.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
 import type { Pop3Context } from './context.js';
-import type { Maildrop } from './maildrop.js';
+import { isBug, replyOf } from './faults.js';
+import { LOGIN_REPLIES } from './login.js';
+import { type Maildrop, openMaildrop } from './maildrop.js';
 import { MessageReader } from './message-reader.js';
-import { LOCK_LOST, lineOf, Pop3Output } from './replies.js';
+import { err, LOCK_LOST, lineOf, ok, Pop3Output, type Pop3Reply } from './replies.js';
 
 export type Pop3State = 'authorization' | 'transaction';
 
@@ -15,7 +18,8 @@ export type Pop3State = 'authorization' | 'transaction';
 export interface Pop3SessionParts {
   readonly context: Pop3Context;
   readonly log: Logger;
-  readonly logins: OpenLogins<Pop3Session>;
+  readonly openLogins: OpenLogins<Pop3Session>;
+  readonly logins: ListenerLogins<Pop3Reply>;
 }
 
 interface Opened {
@@ -24,13 +28,14 @@ interface Opened {
   readonly reader: MessageReader;
 }
 
-export class Pop3Session {
+const IN_USE = err('Another session has the maildrop', 'IN-USE');
+
+export class Pop3Session implements LoginConnection<Pop3Reply> {
   readonly connection: LineConnection;
   readonly output: Pop3Output;
   /** The name that USER gave, until PASS. */
   userName: string | undefined;
   isUtf8 = false;
-  failedLogins = 0;
   /** Refused commands in a row. */
   errors = 0;
   /** When the login was last found valid, by the clock of `performance`. */
@@ -41,6 +46,7 @@ export class Pop3Session {
   isQuitting = false;
   readonly #parts: Pop3SessionParts;
   #opened: Opened | undefined;
+  #failedLogins = 0;
   #isRunning = false;
   #hasLostLock = false;
 
@@ -56,6 +62,10 @@ export class Pop3Session {
 
   get log(): Logger {
     return this.#parts.log;
+  }
+
+  get logins(): ListenerLogins<Pop3Reply> {
+    return this.#parts.logins;
   }
 
   get state(): Pop3State {
@@ -87,12 +97,50 @@ export class Pop3Session {
     return this.#inTransaction.reader;
   }
 
+  admit(accountId: string): boolean {
+    return this.connection.logIn(accountId);
+  }
+
+  /** A connection that does not get its maildrop ends (RFC 1939 §4), so it no longer counts for the account. */
+  async open(login: ProtocolLogin): Promise<Pop3Reply> {
+    const { context, remoteAddress, log } = this;
+    const { accountId, keyId } = login.principal;
+    const about = { accountId, keyId, remoteAddress };
+    let maildrop: Maildrop | undefined;
+    try {
+      maildrop = await openMaildrop(context.mailboxes.of(accountId));
+      // A revocation that came while the maildrop was opened found no session to end.
+      if (maildrop !== undefined && !(await context.signIn.holds(login))) {
+        void maildrop.close();
+        this.isOver = true;
+        return LOGIN_REPLIES.wrong;
+      }
+    } catch (err) {
+      void maildrop?.close();
+      log[isBug(err) ? 'error' : 'warn']({ err, ...about }, 'the maildrop could not be opened');
+      this.isOver = true;
+      return replyOf(err);
+    }
+    if (maildrop === undefined) {
+      log.info(about, 'another session has the maildrop');
+      this.isOver = true;
+      return IN_USE;
+    }
+    this.#begin(login, maildrop);
+    const { count, octets } = maildrop.drop;
+    return ok(`Logged in, ${count} messages (${octets} octets)`);
+  }
+
   /** Sets the state to `transaction`. */
-  open(login: ProtocolLogin, maildrop: Maildrop): void {
+  #begin(login: ProtocolLogin, maildrop: Maildrop): void {
     const { accountId } = login.principal;
     this.#opened = { login, maildrop, reader: new MessageReader(this.context, accountId, maildrop) };
     this.checkedAt = performance.now();
-    this.#parts.logins.add(this);
+    this.#parts.openLogins.add(this);
+  }
+
+  loginFailed(): undefined {
+    if (++this.#failedLogins >= this.context.limits.authFailures) this.isOver = true;
   }
 
   /** Reads the next line that the client sends during a command (a response of AUTH), without its end. @throws ConnectionEnd */
@@ -127,7 +175,7 @@ export class Pop3Session {
     this.output.flush();
     const opened = this.#opened;
     if (opened === undefined) return;
-    this.#parts.logins.delete(this);
+    this.#parts.openLogins.delete(this);
     opened.reader.drop();
     // A session that ends without QUIT deletes nothing (RFC 1939 §6).
     if (!this.isQuitting && !this.#hasLostLock) void opened.maildrop.close();

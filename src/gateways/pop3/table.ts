@@ -4,7 +4,6 @@ import type { Pop3Command } from './command.js';
 import { anyStateCommands } from './commands/any-state.js';
 import { authorizationCommands } from './commands/authorization.js';
 import { transactionCommands } from './commands/transaction.js';
-import { mayShowCredentials } from './login.js';
 import type { Pop3Session } from './session.js';
 
 interface Capability {
@@ -14,14 +13,14 @@ interface Capability {
 }
 
 const before = (line: (session: Pop3Session) => string) => (session: Pop3Session) =>
-  session.state === 'authorization' && mayShowCredentials(session) ? line(session) : undefined;
+  session.state === 'authorization' && session.logins.mayShowCredentials(session) ? line(session) : undefined;
 const always = (line: string) => () => line;
 
 const CAPABILITIES: readonly Capability[] = [
   { line: always('TOP'), commands: ['TOP'] },
   { line: always('UIDL'), commands: ['UIDL'] },
   { line: before(() => 'USER'), commands: ['USER', 'PASS'] },
-  { line: before(({ context }) => `SASL ${context.signIn.mechanisms.join(' ')}`), commands: ['AUTH'] },
+  { line: before(({ logins }) => `SASL ${logins.mechanisms.join(' ')}`), commands: ['AUTH'] },
   {
     line: ({ state, isSecure, isUtf8 }) => (state === 'authorization' && !isSecure && !isUtf8 ? 'STLS' : undefined),
     commands: ['STLS'],

@@ -4,14 +4,17 @@
 
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { ListenerLogins, LoginConnection } from '../../auth/listener-logins.js';
+import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { ConnectionSlot } from '../../net/tcp/connection-limits.js';
 import { RateCredit } from '../../net/tcp/rate-credit.js';
-import { type Auth, authenticate, type SessionAuthenticator } from './auth-exchange.js';
+import { authenticate } from './auth-exchange.js';
 import { ChunkedMessages } from './chunked-messages.js';
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
 import type { GreetDelayPassList } from './greet-delay-pass-list.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
+import type { SmtpReply } from './replies.js';
 
 export type SmtpSocket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
@@ -20,7 +23,7 @@ type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
 export interface ConnectionOwner extends SMTPServer {
   readonly limits: SmtpLimits;
   /** Undefined where anyone may send mail. */
-  readonly auth: Auth | undefined;
+  readonly logins: ListenerLogins<SmtpReply> | undefined;
   readonly passList: GreetDelayPassList;
   /** Whether new connections are refused and open ones end after their current message. */
   readonly stopping: boolean;
@@ -34,9 +37,10 @@ const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AU
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
 /** ms for which a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
-const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
+const AUTHENTICATED: SmtpReply = { code: 235, text: '2.7.0 Authentication successful' };
+const TOO_MANY_LOGINS: SmtpReply = { code: 421, text: '4.7.0 Too many failed logins, closing connection' };
 
-export class SmtpConnection extends SMTPConnection {
+export class SmtpConnection extends SMTPConnection implements LoginConnection<SmtpReply> {
   declare readonly _server: ConnectionOwner;
   readonly #slot: ConnectionSlot;
   #errors = 0;
@@ -46,8 +50,8 @@ export class SmtpConnection extends SMTPConnection {
   #lastSeen = this.#began;
   #credit: RateCredit | undefined;
   #failedLogins = 0;
-  /** Whether a login is being judged, or the reply to a failed one is delayed. */
-  #isJudging = false;
+  /** Whether AUTH is carried out: a login is judged, or the reply to a failed one is delayed. */
+  #isAuthenticating = false;
   /** Set between DATA and the reply to the message, and while a chunk is read or the last one is answered. */
   #inData = false;
   readonly #chunks = new ChunkedMessages(this);
@@ -111,7 +115,7 @@ export class SmtpConnection extends SMTPConnection {
 
   /** Whether mail is accepted from accounts only, and the peer has not logged in. */
   get owesLogin(): boolean {
-    return this._server.auth !== undefined && !this.session.user;
+    return this._server.logins !== undefined && !this.session.user;
   }
 
   /** Ends the connection when the peer is too slow. `idleMs` and `loginMs` are the limits that apply now. */
@@ -139,7 +143,7 @@ export class SmtpConnection extends SMTPConnection {
   drain(now: number): void {
     const { stopping } = this._server;
     if (stopping && this._closing) this.#letGo();
-    if (this._closing || this.#inData || (this.#ours && !this._upgrading && !this.#isJudging)) return;
+    if (this._closing || this.#inData || (this.#ours && !this._upgrading && !this.#isAuthenticating)) return;
     const { envelope } = this.session as Partial<SMTPConnection['session']>;
     const used = this._transactionCounter > 0 && !envelope?.mailFrom;
     if (!stopping && (!used || this._upgrading)) return;
@@ -226,25 +230,38 @@ export class SmtpConnection extends SMTPConnection {
 
   /** RFC 4954 §4: AUTH is not offered before the peer may use it. */
   override _isSupported(command: string): boolean {
-    if (command === 'AUTH' && this.#offering && !this.secure && !this._server.auth?.plaintext) return false;
+    if (command === 'AUTH' && this.#offering && this._server.logins?.mayShowCredentials(this) !== true) return false;
     return super._isSupported(command);
   }
 
   override handler_AUTH(command: Buffer, callback: () => void): void {
-    const { auth } = this._server;
-    if (auth === undefined) super.handler_AUTH(command, callback);
-    else authenticate(this, command.toString('latin1'), this.#within(auth), auth.plaintext, callback);
+    const { logins } = this._server;
+    if (logins === undefined) {
+      super.handler_AUTH(command, callback);
+      return;
+    }
+    this.#isAuthenticating = true;
+    void authenticate(this, command.toString('latin1'), logins, callback).finally(() => {
+      this.#isAuthenticating = false;
+    });
   }
 
-  /** Limits the failed logins of the connection. */
-  #within({ judge }: Auth): SessionAuthenticator {
-    return async (shown, session) => {
-      this.#isJudging = true;
-      const result = await judge(shown, session, (accountId) => this.#slot.logIn(accountId));
-      this.#isJudging = false;
-      if ('user' in result || result.isFailedLogin !== true) return result;
-      return ++this.#failedLogins < this._server.limits.authFailures ? result : TOO_MANY_LOGINS;
-    };
+  get isSecure(): boolean {
+    return this.secure;
+  }
+
+  admit(accountId: string): boolean {
+    return this.#slot.logIn(accountId);
+  }
+
+  open(login: ProtocolLogin): SmtpReply {
+    this.session.user = login;
+    this.session.transmissionType = this._transmissionType();
+    return AUTHENTICATED;
+  }
+
+  loginFailed(): SmtpReply | undefined {
+    return ++this.#failedLogins < this._server.limits.authFailures ? undefined : TOO_MANY_LOGINS;
   }
 
   override _parseAddressCommand(
@@ -308,9 +325,9 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override _createParser(): DataParser {
-    const { auth, limits } = this._server;
+    const { logins, limits } = this._server;
     const parser = new DataParser({
-      maxCommandLength: auth === undefined ? limits.commandLength : Math.max(limits.commandLength, limits.authLength),
+      maxCommandLength: logins === undefined ? limits.commandLength : Math.max(limits.commandLength, limits.authLength),
     });
     parser.oncommand = (command, callback) => this._onCommand(command, callback as (() => void) | undefined);
     parser.on('error', (error) => {

@@ -4,12 +4,12 @@
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import type { ListenerLogins } from '../../auth/listener-logins.js';
 import type { CertificateSource } from '../../net/tcp/certificate-source.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { clock } from '../../store/clock.js';
 import { newId } from '../../store/ids/new-id.js';
 import { atMost } from '../../work/time-bounds.js';
-import type { Auth } from './auth-exchange.js';
 import type { MessageStream } from './data-parser.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logRefused } from './mail-log.js';
@@ -80,7 +80,7 @@ export interface DataReply {
 export interface SmtpHandlers {
   readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade' | 'hideDSN'>;
   readonly meter: ListenerMeter;
-  readonly auth?: Auth;
+  readonly logins?: ListenerLogins<SmtpReply>;
   mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Decision;
   rcptTo(path: SMTPServerAddress, session: SMTPServerSession): Decision;
   /** Resolves once the message is committed. @throws SmtpRefused and faults when it is not */
@@ -105,7 +105,7 @@ export async function startListener(
       ...handlers.settings,
       name: options.hostname,
       size: options.maxMessageSize,
-      disabledCommands: handlers.auth === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
+      disabledCommands: handlers.logins === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
       onMailFrom: (path, session, done) => messages.onMailFrom(path, session, done),
       onRcptTo: (path, session, done) => messages.onRcptTo(path, session, done),
       onData: (stream, session, done) => messages.onData(stream as MessageStream, session, done),
@@ -114,7 +114,7 @@ export async function startListener(
     { ...DEFAULT_LIMITS, ...options.limits },
     options.trusted ?? new TrustedNetworks([]),
     options.tls,
-    handlers.auth,
+    handlers.logins,
   );
   server.on('connect', (connection) => {
     log.debug({ remoteAddress: connection.remoteAddress, session: connection.id }, 'smtp connected');

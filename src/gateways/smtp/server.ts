@@ -3,6 +3,7 @@
 // finish. The handlers in the options decide about the commands.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { ListenerLogins } from '../../auth/listener-logins.js';
 import type { CertificateSource } from '../../net/tcp/certificate-source.js';
 import { ConnectionLimits, type ConnectionSlot } from '../../net/tcp/connection-limits.js';
 import { drainAndClose } from '../../net/tcp/draining.js';
@@ -10,10 +11,10 @@ import { PeerLeft, type Proxied, readProxied } from '../../net/tcp/first-bytes.j
 import { canonicalAddress, networkOf } from '../../net/tcp/ip-address.js';
 import { listenerAddress } from '../../net/tcp/listener-address.js';
 import type { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
-import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
 import { GreetDelayPassList } from './greet-delay-pass-list.js';
 import type { SmtpLimits } from './limits.js';
+import type { SmtpReply } from './replies.js';
 
 /** A trusted proxy sent no usable PROXY header. */
 export class ProxyRefused extends Error {
@@ -47,7 +48,7 @@ class PresentContext extends Map<string, CertificateSource['context']> {
 
 export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly limits: SmtpLimits;
-  readonly auth: Auth | undefined;
+  readonly logins: ListenerLogins<SmtpReply> | undefined;
   readonly passList: GreetDelayPassList;
   /** Whether new connections are refused and open ones end after their current message. */
   stopping = false;
@@ -59,13 +60,13 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly #sweeper: NodeJS.Timeout;
   #drainer: NodeJS.Timeout | undefined;
 
-  /** `auth` is undefined for a server that accepts mail from anyone and does not offer AUTH. */
+  /** `logins` is undefined for a server that accepts mail from anyone and does not offer AUTH. */
   constructor(
     options: SMTPServerOptions,
     limits: SmtpLimits,
     trusted: TrustedNetworks,
     tls: CertificateSource,
-    auth?: Auth,
+    logins?: ListenerLogins<SmtpReply>,
   ) {
     super({
       // A public server must not have the library's defaults for these.
@@ -79,8 +80,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       // The library calls this for each client that names a host.
       SNICallback: (host, done) => done(null, tls.contextFor(host)),
       socketTimeout: limits.idleMs,
-      // Used for the announcement only: auth-exchange accepts all mechanisms.
-      ...(auth && { authMethods: [...auth.mechanisms] }),
+      // Used for the announcement only: all mechanisms are accepted.
+      ...(logins && { authMethods: [...logins.mechanisms] }),
       authRequiredMessage: '5.7.0 Authentication required',
       maxRecipients: limits.recipients,
       ...options,
@@ -88,7 +89,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     this.secureContext = new PresentContext(tls);
     this.limits = limits;
     this.#limits = new ConnectionLimits(limits);
-    this.auth = auth;
+    this.logins = logins;
     this.passList = new GreetDelayPassList(limits);
     this.#trusted = trusted;
     const { idleMs, stressIdleMs, loginMs, stressLoginMs, handshakeMs, minRateGraceMs } = limits;

@@ -25,7 +25,7 @@ import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
 import { accepting, refusalReply, SmtpRefused } from './replies.js';
 import { SenderPolicy } from './sender-policy.js';
 import { receiveSubmission } from './submission-data.js';
-import { loginOf, submissionAuth } from './submission-login.js';
+import { loginOf, submissionLogins } from './submission-login.js';
 import { type SubmitPorts, submitMessage } from './submit.js';
 
 export interface SubmissionOptions extends ListenerOptions {
@@ -93,7 +93,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     {
       settings: { hideDSN: false, ...(options.implicitTls && { secure: true, needsUpgrade: true }) },
       meter,
-      auth: submissionAuth({ signIn, plaintext: options.allowPlaintextAuth, log }),
+      logins: submissionLogins({ signIn, allowPlaintextAuth: options.allowPlaintextAuth, log }),
       mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>
         policy.judgeSender(path, loginOf(session)).then(rejectionOf),
       rcptTo: (path: SMTPServerAddress, session: SMTPServerSession) =>

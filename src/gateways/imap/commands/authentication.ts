@@ -1,19 +1,12 @@
 // STARTTLS, LOGIN and AUTHENTICATE (RFC 9051 §6.2), and ENABLE (§6.3.1), which usually follows a login.
-import { type EmptyExchange, exchange } from '../../../auth/sasl-exchange.js';
 import { type Command, command } from '../command.js';
-import { bad, type Completion, no, ok } from '../completion.js';
+import { bad, type Completion, ok } from '../completion.js';
 import { enableArguments } from '../grammar/id.js';
-import { logIn, loginRefusal } from '../login.js';
 import type { Enabled, Session } from '../session.js';
 import type { CommandReader } from '../wire/command-reader.js';
 
 /** Octets of a SASL response: a token in base64. */
 const MOST_RESPONSE = 16_384;
-const EMPTY_EXCHANGES: Readonly<Record<EmptyExchange, Completion>> = {
-  notOffered: no('Mechanism not offered', 'CANNOT'),
-  malformed: bad('Malformed response'),
-  cancelled: bad('Authentication cancelled'),
-};
 
 export const authenticationCommands: readonly Command[] = [
   command({
@@ -33,10 +26,9 @@ export const authenticationCommands: readonly Command[] = [
       reader.space();
       return { name, credential: reader.astring() };
     },
-    async run(session, { name, credential }) {
-      const refusal = loginRefusal(session);
-      if (refusal !== undefined) return refusal;
-      return (await logIn(session, { names: [name], credential })).completion;
+    run(session, { name, credential }) {
+      const { logins } = session;
+      return logins.refusal(session) ?? logins.logIn(session, { names: [name], credential });
     },
   }),
   command({ name: 'AUTHENTICATE', states: ['not-authenticated'], parse: mechanismAndResponse, run: authenticate }),
@@ -64,16 +56,14 @@ function mechanismAndResponse(reader: CommandReader): Begun {
   return { name, initial: reader.accept(' ') ? reader.atom() : undefined };
 }
 
-async function authenticate(session: Session, begun: Begun): Promise<Completion> {
-  const refusal = loginRefusal(session);
-  if (refusal !== undefined) return refusal;
+function authenticate(session: Session, begun: Begun): Promise<Completion> | Completion {
+  const { logins } = session;
   const ask = async (challenge: string) => {
     session.output.line(`+ ${challenge}`);
     session.output.flush();
     return (await session.readLine(MOST_RESPONSE)).toString('latin1');
   };
-  const end = await exchange({ ...begun, ask, judge: (shown) => logIn(session, shown) });
-  return typeof end === 'string' ? EMPTY_EXCHANGES[end] : end.completion;
+  return logins.refusal(session) ?? logins.authenticate(session, { ...begun, ask });
 }
 
 /**
