@@ -152,6 +152,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'checks/check-chain',
       'checks/content-check',
       'gateways/events/',
+      'gateways/sessions/',
       'gateways/web-socket',
       'gateways/problem-details',
       'gateways/faults',

@@ -1,9 +1,7 @@
 // Carries out one command: finds its row, checks the state, parses the arguments, updates the view of the selected mailbox,
 // runs the command, and sends the changes and the tagged response.
-
 import { ConnectionEnd } from '../../net/tcp/connection-end.js';
 import { FramingError } from '../../net/tcp/line-framer.js';
-import { faultKind } from '../faults.js';
 import type { Command } from './command.js';
 import { bad, type Completion, no, type Suspension } from './completion.js';
 import { completionOf, isBug } from './faults.js';
@@ -70,12 +68,8 @@ export async function finishSuspended(session: ImapSession, suspended: Suspended
 /** @throws ConnectionEnd, FramingError */
 function ofError(error: unknown, session: ImapSession, row: Command | undefined): Completion {
   if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
-  const completion = completionOf(error);
-  if (isBug(error)) session.log.error({ err: error, command: row?.name, ...about(session) }, 'a command failed');
-  else if (faultKind(error) !== 'bug') {
-    session.log.warn({ err: error, command: row?.name, ...about(session) }, 'a command could not be carried out');
-  }
-  return completion;
+  session.logFailure(error, row?.name, isBug(error));
+  return completionOf(error);
 }
 
 type Runnable = Extract<ReceivedCommand, { readonly isUid: boolean }>;
@@ -85,7 +79,8 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
   if (isUid && row.hasUidForm !== true) return NO_UID_FORM;
   if (!row.states.includes(session.state)) return wrongState(session, row);
   const args = received.kind === 'stream' ? received.stream : argumentsOf(session, row, received);
-  if (session.isLoggedIn && isLoginDoubtful(session) && !(await holds(session))) {
+  const isLoginValid = session.isLoggedIn ? session.isLoginValid() : true;
+  if (isLoginValid !== true && !(await isLoginValid)) {
     session.end('The credential is no longer valid', 'EXPIRED');
     return LOGIN_ENDED;
   }
@@ -122,7 +117,7 @@ function tellChanges(session: ImapSession, row: Command, send: () => unknown): P
   if (!mirror.isStale && !(readsBack && !mirror.isCurrent)) return sendChanges(session, selected, send);
   // The command is committed, so it succeeds; the changes are sent with the next command.
   const failed = (err: unknown): void => {
-    session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');
+    session.log.warn({ err, command: row.name, ...session.about }, 'changes of a mailbox could not be read');
   };
   return mirror
     .sync()
@@ -176,19 +171,6 @@ function complete(
   return undefined;
 }
 
-/** The login is checked again periodically, because the event of a revocation may be lost. */
-function isLoginDoubtful({ checkedAt, context }: ImapSession): boolean {
-  return performance.now() - checkedAt >= context.limits.recheckMs;
-}
-
-/** Tells whether the credential is still valid. @throws StoreFault, ProviderUnavailable */
-async function holds(session: ImapSession): Promise<boolean> {
-  const now = performance.now();
-  if (!(await session.context.signIn.holds(session.login))) return false;
-  session.checkedAt = now;
-  return true;
-}
-
 function wrongState({ state }: ImapSession, row: Command): Completion {
   if (state !== 'not-authenticated' && row.states.every((other) => other === 'not-authenticated')) {
     return bad('Already logged in');
@@ -202,9 +184,4 @@ function needsMailbox({ states }: Command): boolean {
 
 function namesBySequence({ name, hasUidForm }: Command): boolean {
   return hasUidForm === true && name !== 'EXPUNGE';
-}
-
-function about(session: ImapSession): object {
-  const { remoteAddress } = session;
-  return session.isLoggedIn ? { accountId: session.accountId, remoteAddress } : { remoteAddress };
 }

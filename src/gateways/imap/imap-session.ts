@@ -1,14 +1,9 @@
-// One IMAP session on its connection. It uses little memory at rest, because most sessions of a node wait in IDLE.
-import type { Logger } from 'pino';
-import type { ListenerLogins } from '../../auth/listener-logins.js';
-import type { OpenLogins } from '../../auth/open-logins.js';
+// One IMAP session on its connection: what `MailSession` lacks.
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
-import { ConnectionEnd } from '../../net/tcp/connection-end.js';
-import type { LineConnection } from '../../net/tcp/line-connection.js';
+import { MailSession, type SessionParts } from '../sessions/mail-session.js';
 import type { Command } from './command.js';
 import { bad, type Completion, ok, Refused, type Suspension } from './completion.js';
 import type { ImapContext } from './context.js';
-import { ConnectionOutput } from './output.js';
 import { highestModseq } from './responses/updates.js';
 import { endUpdates } from './search/updating-searches.js';
 import type { Enabled, Notifier, Selected, Session, SessionState } from './session.js';
@@ -18,14 +13,11 @@ const NONE: ReadonlySet<Enabled> = new Set();
 const NO_UIDS: readonly number[] = [];
 
 /** What all sessions of a listener share. */
-export interface SessionParts {
+export interface ImapSessionParts extends SessionParts<Completion> {
   readonly context: ImapContext;
-  readonly log: Logger;
   readonly capabilities: (session: Session) => string;
   /** Writes the untagged responses about changes of the selected mailbox. */
   readonly sendUpdates: (session: Session, mayExpunge: boolean) => ViewUpdates;
-  readonly openLogins: OpenLogins<ImapSession>;
-  readonly logins: ListenerLogins<Completion>;
 }
 
 /** A command that waits for a line of the client. */
@@ -36,86 +28,30 @@ export interface SuspendedCommand {
   readonly began: number;
 }
 
-export class ImapSession implements Session {
-  readonly connection: LineConnection;
-  readonly output: ConnectionOutput;
+export class ImapSession extends MailSession<Completion, ImapSessionParts> implements Session {
   savedSearch: readonly number[] = NO_UIDS;
   tag = '';
-  /** Refused commands in a row. */
-  errors = 0;
-  /** When the login was last found valid, by the clock of `performance`. */
-  checkedAt = 0;
   suspended: SuspendedCommand | undefined;
-  /** Whether the connection ends after the current command. */
-  isOver = false;
-  readonly #parts: SessionParts;
-  #failedLogins = 0;
-  #login: ProtocolLogin | undefined;
   #enabled = NONE;
   #selected: Selected | undefined;
   #notifier: Notifier | undefined;
 
-  constructor(connection: LineConnection, parts: SessionParts) {
-    this.connection = connection;
-    this.output = new ConnectionOutput(connection);
-    this.#parts = parts;
-  }
-
   get state(): SessionState {
-    if (this.#login === undefined) return 'not-authenticated';
+    if (!this.isLoggedIn) return 'not-authenticated';
     return this.#selected === undefined ? 'authenticated' : 'selected';
   }
 
-  get isSecure(): boolean {
-    return this.connection.isSecure;
-  }
-
-  get remoteAddress(): string {
-    return this.connection.peer.address;
-  }
-
-  get log(): Logger {
-    return this.#parts.log;
-  }
-
-  get context(): ImapContext {
-    return this.#parts.context;
-  }
-
-  get logins(): ListenerLogins<Completion> {
-    return this.#parts.logins;
-  }
-
   get capabilities(): string {
-    return this.#parts.capabilities(this);
-  }
-
-  get isLoggedIn(): boolean {
-    return this.#login !== undefined;
-  }
-
-  get login(): ProtocolLogin {
-    if (this.#login === undefined) throw new Error('nobody is logged in');
-    return this.#login;
-  }
-
-  get accountId(): string {
-    return this.login.principal.accountId;
-  }
-
-  admit(accountId: string): boolean {
-    return this.connection.logIn(accountId);
+    return this.parts.capabilities(this);
   }
 
   open(login: ProtocolLogin): Completion {
-    this.#login = login;
-    this.checkedAt = performance.now();
-    this.#parts.openLogins.add(this);
+    this.begin(login);
     return ok('Logged in', `CAPABILITY ${this.capabilities}`);
   }
 
-  loginFailed(): undefined {
-    if (++this.#failedLogins >= this.context.limits.authFailures) this.end('Too many failed logins', 'LIMIT');
+  protected endAfterFailures(): void {
+    this.end('Too many failed logins', 'LIMIT');
   }
 
   get enabled(): ReadonlySet<Enabled> {
@@ -153,16 +89,14 @@ export class ImapSession implements Session {
     this.#notifier = notifier;
   }
 
-  async readLine(mostOctets: number): Promise<Buffer> {
-    this.output.flush();
-    const line = await this.connection.readLine();
-    if (line === undefined) throw new ConnectionEnd('lost');
+  override async readLine(mostOctets = Number.POSITIVE_INFINITY): Promise<Buffer> {
+    const line = await super.readLine();
     if (line.length > mostOctets) throw new Refused(bad('The line is too long'));
     return line;
   }
 
   sendUpdates(mayExpunge: boolean): ViewUpdates {
-    return this.#parts.sendUpdates(this, mayExpunge);
+    return this.parts.sendUpdates(this, mayExpunge);
   }
 
   end(text: string, code?: string): void {
@@ -177,12 +111,10 @@ export class ImapSession implements Session {
     return suspended?.suspension.stop();
   }
 
-  /** Called when the connection is over. */
-  close(): void {
+  override close(): void {
     void this.stopSuspended();
     this.notify(undefined);
     this.select(undefined);
-    this.output.flush();
-    this.#parts.openLogins.delete(this);
+    super.close();
   }
 }

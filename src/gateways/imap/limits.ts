@@ -1,24 +1,15 @@
 // What one IMAP connection, one address and the whole listener may use.
 
-export interface ImapLimits {
-  readonly connections: number;
-  /** Connections from one IPv4 address or one IPv6 /64. */
-  readonly connectionsPerAddress: number;
-  readonly connectionsPerAccount: number;
+import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../sessions/limits.js';
+
+export interface ImapLimits extends SessionLimits {
   /** ms between commands, and of IDLE (RFC 9051 §5.4: at least 30 minutes). */
   readonly idleMs: number;
   /** ms between the lines that IDLE sends while nothing happens, because routers drop quiet connections. */
   readonly heartbeatMs: number;
-  /** ms from the start of a connection until its login. */
-  readonly loginMs: number;
-  /** `loginMs` while half of the listener's connections or more are open. */
-  readonly stressLoginMs: number;
-  readonly handshakeMs: number;
   /** Octets of one command without the literals of messages; fewer are allowed before the login. */
   readonly commandOctets: number;
   readonly unauthenticatedCommandOctets: number;
-  /** Octets of one line. */
-  readonly lineOctets: number;
   /** Octets of a literal that is not a message. */
   readonly literalOctets: number;
   /**
@@ -32,29 +23,17 @@ export interface ImapLimits {
   readonly searchKeys: number;
   /** Ranges of one set. */
   readonly sequenceRanges: number;
-  /** The number of refused commands in a row that ends the connection. */
-  readonly errors: number;
-  /** Failed logins per connection; the last one ends it. */
-  readonly authFailures: number;
-  /** ms until a login is checked again, because the event of a revocation may be lost. */
-  readonly recheckMs: number;
   /** Octets of an APPEND that earn one second; reading begins with `minRateGraceMs`. */
   readonly minRate: number;
   readonly minRateGraceMs: number;
-  /** ms that a trusted proxy has to send its PROXY header. */
-  readonly proxyHeaderMs: number;
 }
 
 export const DEFAULT_LIMITS: ImapLimits = {
+  ...DEFAULT_SESSION_LIMITS,
   connections: 20_000,
-  connectionsPerAddress: 200,
   connectionsPerAccount: 100,
   idleMs: 31 * 60_000,
   heartbeatMs: 2 * 60_000,
-  // Mail programs connect before they ask their user for a key.
-  loginMs: 180_000,
-  stressLoginMs: 60_000,
-  handshakeMs: 30_000,
   commandOctets: 1_048_576,
   // Fits an ID with 30 pairs of the longest names and values, each octet of them escaped (RFC 2971 §3.3).
   unauthenticatedCommandOctets: 65_536,
@@ -65,10 +44,6 @@ export const DEFAULT_LIMITS: ImapLimits = {
   nesting: 50,
   searchKeys: 2_000,
   sequenceRanges: 100_000,
-  errors: 20,
-  authFailures: 10,
-  recheckMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,
-  proxyHeaderMs: 2000,
 };

@@ -1,17 +1,12 @@
-// An IMAP listener (RFC 9051): with STARTTLS, or with TLS from the first octet (RFC 8314). A session ends with its login.
-import { ListenerLogins } from '../../auth/listener-logins.js';
-import { OpenLogins } from '../../auth/open-logins.js';
-import {
-  type ListenerPlace,
-  listenTcp,
-  type TcpListener,
-  type TcpListenerOptions,
-} from '../../net/tcp/tcp-listener.js';
+// An IMAP listener (RFC 9051).
+
+import type { ListenerPlace, TcpListener, TcpListenerOptions } from '../../net/tcp/tcp-listener.js';
+import { listenForSessions } from '../sessions/listener.js';
 import type { ImapContext } from './context.js';
-import type { ImapSession, SessionParts } from './imap-session.js';
+import type { ImapSession } from './imap-session.js';
 import { LOGIN_REPLIES, LOGIN_SCOPES } from './login.js';
 import { writeUpdates } from './responses/updates.js';
-import { SessionLoop } from './session-loop.js';
+import { ImapSessionLoop } from './session-loop.js';
 import { capabilities, table } from './table.js';
 
 interface ImapOptions extends ListenerPlace {
@@ -36,45 +31,26 @@ const FAREWELLS: TcpListenerOptions['farewells'] = {
 const LONGEST_TICK_MS = 1000;
 
 /** @throws the error of the system when the port cannot be opened */
-export async function startImap({ context, ...place }: ImapOptions): Promise<TcpListener> {
-  const { limits, signIn, allowPlaintextAuth } = context;
-  const { log } = place;
-  const logins = new ListenerLogins({
-    protocol: 'imap',
-    scopes: LOGIN_SCOPES,
-    signIn,
-    allowPlaintextAuth,
-    replies: LOGIN_REPLIES,
-    log,
-  });
-  const openLogins = new OpenLogins<ImapSession>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
-  const parts: SessionParts = { context, log, capabilities, sendUpdates: writeUpdates, openLogins, logins };
-  const listener = await listenTcp(
+export function startImap({ context, ...place }: ImapOptions): Promise<TcpListener> {
+  const { limits } = context;
+  return listenForSessions(
     {
       ...place,
-      limits,
-      times: limits,
-      proxyHeaderMs: limits.proxyHeaderMs,
-      lines: { maxLine: limits.lineOctets, bareLf: 'ends-line' },
+      context,
+      protocol: 'imap',
+      scopes: LOGIN_SCOPES,
+      replies: LOGIN_REPLIES,
       farewells: FAREWELLS,
+      rate: limits,
+      tickMs: Math.min(LONGEST_TICK_MS, limits.heartbeatMs),
+      tick(sessions: Iterable<ImapSession>) {
+        const now = performance.now();
+        for (const { suspended } of sessions) suspended?.suspension.tick(now);
+      },
     },
-    (connection) => new SessionLoop(connection, parts, table),
+    (parts) => {
+      const shared = { ...parts, capabilities, sendUpdates: writeUpdates };
+      return (connection) => new ImapSessionLoop(connection, shared, table);
+    },
   );
-  const tickMs = Math.min(LONGEST_TICK_MS, limits.heartbeatMs);
-  const ticking = setInterval(() => {
-    const now = performance.now();
-    for (const { suspended } of openLogins) suspended?.suspension.tick(now);
-  }, tickMs).unref();
-  return {
-    address: listener.address,
-    get connections() {
-      return listener.connections;
-    },
-    beginDrain: (othersListen) => listener.beginDrain(othersListen),
-    async stop(graceMs) {
-      await listener.stop(graceMs);
-      openLogins.stop();
-      clearInterval(ticking);
-    },
-  };
 }

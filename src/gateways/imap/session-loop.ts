@@ -1,67 +1,51 @@
-// The life of a session on its connection: the greeting, one command after the other, rests between them, and the end.
+// The loop of an IMAP session: it reads a command, carries it out, and lets NOTIFY send changes between commands.
 
-import { eventLoop, SLICE_MS } from '../../net/tcp/event-loop.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
-import type { LineSession } from '../../net/tcp/line-session.js';
 import { HeldShare } from '../../work/held-share.js';
+import { SessionLoop } from '../sessions/session-loop.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';
-import { ImapSession, type SessionParts } from './imap-session.js';
+import { ImapSession, type ImapSessionParts } from './imap-session.js';
 import { type CommandPort, CommandSource, type CommandSourceOptions } from './wire/command-source.js';
 
-export class SessionLoop implements LineSession {
-  readonly #session: ImapSession;
+export class ImapSessionLoop extends SessionLoop<ImapSession> {
   readonly #table: ReadonlyMap<string, Command>;
   readonly #input: SessionInput;
   readonly #source: CommandSource;
-  #isGreeted = false;
 
-  constructor(connection: LineConnection, parts: SessionParts, table: ReadonlyMap<string, Command>) {
-    this.#session = new ImapSession(connection, parts);
+  constructor(connection: LineConnection, parts: ImapSessionParts, table: ReadonlyMap<string, Command>) {
+    super(new ImapSession(connection, parts));
     this.#table = table;
-    this.#input = new SessionInput(this.#session, table);
+    this.#input = new SessionInput(this.session, table);
     this.#source = new CommandSource(this.#input, this.#input);
   }
 
-  async run(): Promise<'rest' | 'over'> {
-    const session = this.#session;
-    const { connection, output } = session;
-    if (!this.#isGreeted) this.#greet();
-    let began = performance.now();
-    while (!session.isOver) {
-      if (!connection.hasInput) return 'rest';
-      if (session.suspended === undefined) {
-        const next = this.#source.next();
-        const received = next instanceof Promise ? await next : next;
-        if (received === undefined) return 'over';
-        if (session.notifier !== undefined) await session.notifier.hold();
-        await dispatch(session, this.#table, received);
-        this.#input.giveMemory();
-      } else {
-        await finishSuspended(session, session.suspended);
-      }
-      if (session.suspended === undefined) session.notifier?.release('no command');
-      output.flush();
-      // A client that sends commands and does not read replies waits for its next reply.
-      if (output.ready !== undefined) await output.ready;
-      if (performance.now() - began < SLICE_MS) continue;
-      await eventLoop.yield(session.isLoggedIn ? session.accountId : session.remoteAddress);
-      began = performance.now();
-    }
-    return 'over';
-  }
-
-  close(): void {
+  override close(): void {
     this.#input.giveMemory();
-    this.#session.close();
+    super.close();
   }
 
-  #greet(): void {
-    const { output, capabilities, context } = this.#session;
-    this.#isGreeted = true;
+  protected greet(): void {
+    const { output, capabilities, context } = this.session;
     output.line(`* OK [CAPABILITY ${capabilities}] Mansio at ${context.hostname} is ready`);
-    output.flush();
+  }
+
+  protected async carryOutNext(): Promise<boolean> {
+    const { session } = this;
+    if (session.suspended === undefined) {
+      const next = this.#source.next();
+      const received = next instanceof Promise ? await next : next;
+      if (received === undefined) return false;
+      if (session.notifier !== undefined) await session.notifier.hold();
+      await dispatch(session, this.#table, received);
+      this.#input.giveMemory();
+    } else {
+      await finishSuspended(session, session.suspended);
+    }
+    if (session.suspended === undefined) session.notifier?.release('no command');
+    session.output.flush();
+    return true;
   }
 }
 

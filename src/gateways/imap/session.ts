@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { ListenerLogins, LoginConnection } from '../../auth/listener-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
+import type { Output } from '../sessions/output.js';
 import type { Completion } from './completion.js';
 import type { ImapContext } from './context.js';
-import type { Output } from './output.js';
 import type { FolderView, ViewUpdates } from './view/folder-view.js';
 
 export type SessionState = 'not-authenticated' | 'authenticated' | 'selected';

@@ -41,7 +41,7 @@ async function carryOut(session: Pop3Session, row: Pop3Command, rest: string): P
   }
   const args = argumentsOf(row, rest);
   if (args === undefined) return err('Wrong arguments');
-  if (session.state === 'transaction' && !(await holds(session))) {
+  if (session.isLoggedIn && !(await session.isLoginValid())) {
     session.isOver = true;
     return LOGIN_ENDED;
   }
@@ -59,13 +59,8 @@ function argumentsOf({ takes }: Pop3Command, rest: string): readonly string[] | 
 /** @throws ConnectionEnd, FramingError */
 function ofError(error: unknown, session: Pop3Session, row: Pop3Command | undefined): Pop3Reply {
   if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
-  const reply = replyOf(error);
-  const { remoteAddress } = session;
-  const about = session.state === 'authorization' ? {} : { accountId: session.accountId };
-  const context = { err: error, command: row?.name, ...about, remoteAddress };
-  if (isBug(error)) session.log.error(context, 'a command failed');
-  else if (reply.code === 'SYS/TEMP') session.log.warn(context, 'a command could not be carried out');
-  return reply;
+  session.logFailure(error, row?.name, isBug(error));
+  return replyOf(error);
 }
 
 /** `reply` is undefined when the command has already written it. */
@@ -100,13 +95,4 @@ async function writeLines({ output, connection }: Pop3Session, lines: Iterable<s
     if (connection.isLost) return;
   }
   output.write(`${text}.\r\n`);
-}
-
-/** Tells whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
-async function holds(session: Pop3Session): Promise<boolean> {
-  const now = performance.now();
-  if (now - session.checkedAt < session.context.limits.recheckMs) return true;
-  if (!(await session.context.signIn.holds(session.login))) return false;
-  session.checkedAt = now;
-  return true;
 }

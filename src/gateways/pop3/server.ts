@@ -1,16 +1,10 @@
-// A POP3 listener (RFC 1939): with STLS, or with TLS from the first octet (RFC 8314). A session ends with its login, and when
-// another session has taken over its maildrop.
-import { ListenerLogins } from '../../auth/listener-logins.js';
-import { OpenLogins } from '../../auth/open-logins.js';
-import {
-  type ListenerPlace,
-  listenTcp,
-  type TcpListener,
-  type TcpListenerOptions,
-} from '../../net/tcp/tcp-listener.js';
+// A POP3 listener (RFC 1939). A session also ends when another one has taken over its maildrop.
+
+import type { ListenerPlace, TcpListener, TcpListenerOptions } from '../../net/tcp/tcp-listener.js';
+import { listenForSessions } from '../sessions/listener.js';
 import type { Pop3Context } from './context.js';
 import { LOGIN_REPLIES, LOGIN_SCOPES } from './login.js';
-import type { Pop3Session, Pop3SessionParts } from './session.js';
+import type { Pop3Session } from './session.js';
 import { Pop3SessionLoop } from './session-loop.js';
 import { table } from './table.js';
 
@@ -35,43 +29,21 @@ const FAREWELLS: TcpListenerOptions['farewells'] = {
 const NO_RATE = { minRate: 1, minRateGraceMs: 60_000 };
 
 /** @throws the error of the system when the port cannot be opened */
-export async function startPop3({ context, ...place }: Pop3Options): Promise<TcpListener> {
-  const { limits, signIn, allowPlaintextAuth } = context;
-  const { log } = place;
-  const logins = new ListenerLogins({
-    protocol: 'pop3',
-    scopes: LOGIN_SCOPES,
-    signIn,
-    allowPlaintextAuth,
-    replies: LOGIN_REPLIES,
-    log,
-  });
-  const openLogins = new OpenLogins<Pop3Session>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
-  const parts: Pop3SessionParts = { context, log, openLogins, logins };
-  const listener = await listenTcp(
+export function startPop3({ context, ...place }: Pop3Options): Promise<TcpListener> {
+  return listenForSessions(
     {
       ...place,
-      limits,
-      times: { ...limits, ...NO_RATE },
-      proxyHeaderMs: limits.proxyHeaderMs,
-      lines: { maxLine: limits.lineOctets, bareLf: 'ends-line' },
+      context,
+      protocol: 'pop3',
+      scopes: LOGIN_SCOPES,
+      replies: LOGIN_REPLIES,
       farewells: FAREWELLS,
+      rate: NO_RATE,
+      tickMs: context.limits.renewMs,
+      tick(sessions: Iterable<Pop3Session>) {
+        for (const session of sessions) void session.renew();
+      },
     },
-    (connection) => new Pop3SessionLoop(connection, parts, table),
+    (parts) => (connection) => new Pop3SessionLoop(connection, parts, table),
   );
-  const renewal = setInterval(() => {
-    for (const session of openLogins) void session.renew();
-  }, limits.renewMs).unref();
-  return {
-    address: listener.address,
-    get connections() {
-      return listener.connections;
-    },
-    beginDrain: (othersListen) => listener.beginDrain(othersListen),
-    async stop(graceMs) {
-      await listener.stop(graceMs);
-      openLogins.stop();
-      clearInterval(renewal);
-    },
-  };
 }

@@ -3,7 +3,8 @@
 // sections do not exist.
 import { embeddedMessage } from '../../../mail/body-section.js';
 import type { IndexedPart } from '../../../mail/message-index.js';
-import { nstring, octetsOf, quoted } from '../wire/format.js';
+import { octetsOf } from '../../sessions/output.js';
+import { nstring, quoted } from '../wire/format.js';
 
 /** Octets of text in one encoded word of a description; the word has at most 75 characters. */
 const WORD_OCTETS = 45;

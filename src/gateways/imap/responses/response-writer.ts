@@ -1,8 +1,9 @@
 // Writes responses of many messages: it joins text into larger pieces, waits for a slow client, and lets the event
 // loop serve others every few ms.
+
 import { ConnectionEnd } from '../../../net/tcp/connection-end.js';
 import { eventLoop, SLICE_MS } from '../../../net/tcp/event-loop.js';
-import type { Output } from '../output.js';
+import type { Output } from '../../sessions/output.js';
 import type { Piece } from './fetch-item.js';
 
 /** Characters that are joined. */

@@ -1,8 +1,9 @@
 // The pace of a long search: the event loop serves others every few milliseconds, and the client gets progress reports
 // (RFC 9585).
+
 import { ConnectionEnd } from '../../../net/tcp/connection-end.js';
 import { eventLoop, SLICE_MS } from '../../../net/tcp/event-loop.js';
-import type { Output } from '../output.js';
+import type { Output } from '../../sessions/output.js';
 import { quoted } from '../wire/format.js';
 
 const REPORT_EVERY_MS = 10_000;

@@ -3,21 +3,17 @@
 // exception of RFC 9051 §5.1.
 
 import { encodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
+import { octetsOf } from '../../sessions/output.js';
 import { ASTRING, isRun } from './character-classes.js';
 
 /** Longer strings are sent as literals. */
 const LONGEST_QUOTED = 4096;
 const EIGHT_BIT = /[\x80-\xff]/;
-const NOT_ASCII = /[\u0080-\uffff]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNQUOTABLE = /[^\x01-\x09\x0b\x0c\x0e-\x7f]/;
 const SPECIAL = /["\\]/g;
 const REPLACEMENT = '\xef\xbf\xbd';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** Returns the octets of the text in UTF-8. */
-export const octetsOf = (text: string): string =>
-  NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 
 const octetsIn = (value: string | Buffer): string =>
   typeof value === 'string' ? octetsOf(value) : value.toString('latin1');

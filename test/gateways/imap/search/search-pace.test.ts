@@ -1,8 +1,8 @@
 // Tests the pace of long searches by a clock of the test: progress is told every ten seconds and no sooner (RFC 9585), and a
 // search ends with its client.
 import { mock } from 'node:test';
-import type { Output } from '../../../../src/gateways/imap/output.js';
 import { SearchPace } from '../../../../src/gateways/imap/search/search-pace.js';
+import type { Output } from '../../../../src/gateways/sessions/output.js';
 import { ConnectionEnd } from '../../../../src/net/tcp/connection-end.js';
 import test from '../../../support/test.js';
 

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { createMessageSource } from '../../../../src/gateways/imap/messages/message-source.js';
-import type { Output } from '../../../../src/gateways/imap/output.js';
 import { BodySearch } from '../../../../src/gateways/imap/search/body-search.js';
 import { FolderResults } from '../../../../src/gateways/imap/search/folder-results.js';
 import { Search } from '../../../../src/gateways/imap/search/search.js';
@@ -12,6 +11,7 @@ import type { FolderMirror } from '../../../../src/gateways/imap/view/folder-mir
 import type { FolderView } from '../../../../src/gateways/imap/view/folder-view.js';
 import { positionsOf } from '../../../../src/gateways/imap/view/named-positions.js';
 import { PositionSet } from '../../../../src/gateways/imap/view/position-set.js';
+import type { Output } from '../../../../src/gateways/sessions/output.js';
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
 import { DELETED_BIT } from '../../../../src/mail/packed-columns.js';
 import { type SearchTerm, wordsOf } from '../../../../src/mail/words/search-text.js';

@@ -10,10 +10,10 @@ import {
   literal,
   mailboxName,
   nstring,
-  octetsOf,
   quoted,
   uidSet,
 } from '../../../../src/gateways/imap/wire/format.js';
+import { octetsOf } from '../../../../src/gateways/sessions/output.js';
 import test from '../../../support/test.js';
 
 test('strings are in quotes when they may be, else literals', (t) => {

@@ -1,6 +1,5 @@
 // What a session writes to its client. Pieces of text are joined and sent once per turn of the event loop, or when there
 // are 64 kB, because many small writes to a socket dominate the cost of a short command.
-import { octetsOf } from './wire/format.js';
 
 export interface Output {
   /** Writes a whole line, given without its end; the text is sent as UTF-8. */
@@ -18,6 +17,12 @@ export interface Sink {
   /** Each character of a string is one octet. Returns a promise when the writer should wait before it writes again. */
   write(octets: string | Uint8Array): Promise<void> | undefined;
 }
+
+const NOT_ASCII = /[\u0080-\uffff]/;
+
+/** Returns the octets of the text in UTF-8, one character each. */
+export const octetsOf = (text: string): string =>
+  NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 
 const FLUSH_AT = 65_536;
 /** Octets from which on a separate write costs less than copying them into the text. */
