@@ -1,12 +1,14 @@
 // Has one row for each mail listener of a node, by its name in the ready line: how a client speaks to it, how it refuses and ends, and
 // how the tests of this folder open it. A listener without a row does not compile.
 import type { ExecutionContext } from 'ava';
+import type { Subject } from 'rxjs';
 import { certificates } from '../../../dev/certificate.js';
 import type { GuardLimits } from '../../../src/auth/login-guard.js';
+import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import type { CertificateSource } from '../../../src/net/tcp/certificate-source.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import type { Listeners } from '../../../src/node/listeners/listeners.js';
-import { startImap } from '../../gateways/imap/gateway.js';
+import { ALICE as ACCOUNT, startImap } from '../../gateways/imap/gateway.js';
 import { startPop3 } from '../../gateways/pop3/gateway.js';
 import { listen as listenForMail } from '../../gateways/smtp/listener.js';
 import { listenForSubmission } from '../../gateways/smtp/submission-listener.js';
@@ -21,8 +23,14 @@ export interface ProtocolSettings {
     readonly connections?: number;
     readonly connectionsPerAddress?: number;
     readonly authFailures?: number;
+    /** Only IMAP and POP3 have it. */
+    readonly recheckMs?: number;
   };
   readonly guard?: Partial<GuardLimits>;
+  readonly allowPlaintextAuth?: boolean;
+  readonly tokens?: TokenVerifier;
+  /** Clock of the logins, in ms. */
+  readonly now?: () => number;
   /** Networks whose PROXY headers are believed. */
   readonly trusted?: readonly string[];
   readonly tls?: CertificateSource;
@@ -33,21 +41,47 @@ export interface OpenListener {
   /** The number of open connections. */
   connections(): number;
   readonly logged: readonly Record<string, unknown>[];
-  /** Revokes a key. */
+  readonly accounts: TestAccounts;
+}
+
+/** The accounts of a listener with logins. */
+interface TestAccounts {
   revoke(key: string): void;
+  /** The key ends, and the listener is not told. */
+  forget(key: string): void;
+  deleteAlice(): void;
+  /** Every look-up fails from now on; `undefined`: no longer. */
+  fail(fault: Error | undefined): void;
 }
 
 /** Logs in ALICE with `alice-key` and BOB with `bob-key`. */
-export interface LoginRow {
+export interface LoginRow extends Readonly<Record<LoginOutcome, RegExp>> {
   command(name: string, key: string): string;
-  readonly open: RegExp;
-  readonly wrong: RegExp;
-  readonly limited: RegExp;
+  /** The command of SASL; it ends with the name of the mechanism, or with the initial response. */
+  readonly sasl: string;
+  /** A key of alice without the scope of the protocol. */
+  readonly otherKey: string;
+  /** Whether a client may also cancel in answer to the report of a failure. */
+  readonly cancelsAfterFailure: boolean;
+  /** Whether a session ends when its token expires, and not with the next command. */
+  readonly endsWithToken: boolean;
   /** These match the last line of a connection. */
   readonly noLogin: RegExp;
   readonly tooManyFailures: RegExp;
   readonly revoked: RegExp;
 }
+
+/** Replies, but `revoked`, `noLogin` and `tooManyFailures`. */
+export type LoginOutcome =
+  | 'open'
+  | 'wrong'
+  | 'scopeMissing'
+  | 'limited'
+  | 'unavailable'
+  | 'needsTls'
+  | 'notOffered'
+  | 'malformed'
+  | 'cancelled';
 
 export interface ProtocolRow {
   readonly implicitTls: boolean;
@@ -65,6 +99,8 @@ export interface ProtocolRow {
   readonly injected: readonly string[];
   readonly probe: string;
   readonly untouched: RegExp;
+  /** Ends the session. */
+  readonly quit: string;
   /** These match the last line of a connection. */
   readonly idle: RegExp;
   readonly addressFull: RegExp;
@@ -82,6 +118,29 @@ export const ALICE = 'alice@example.test';
 export const BOB = 'bob@example.test';
 
 const plain = (name: string, key: string) => Buffer.from(`\0${name}\0${key}`).toString('base64');
+
+interface TestDirectory {
+  readonly keys: Map<string, unknown>;
+  readonly revokedKeys$: Subject<string>;
+  readonly deletedAccounts$: Subject<string>;
+  fault: Error | undefined;
+}
+
+function accountsOf(directory: TestDirectory, alice: string): TestAccounts {
+  return {
+    revoke(key) {
+      directory.keys.delete(key);
+      directory.revokedKeys$.next(key);
+    },
+    forget: (key) => void directory.keys.delete(key),
+    deleteAlice: () => directory.deletedAccounts$.next(alice),
+    fail(fault) {
+      directory.fault = fault;
+    },
+  };
+}
+
+const NO_ACCOUNTS: TestAccounts = { revoke() {}, forget() {}, deleteAlice() {}, fail() {} };
 const portOf = (address: string) => Number(address.replace(/^.*:/, ''));
 
 const smtp = {
@@ -92,6 +151,7 @@ const smtp = {
   done: /^250 /,
   startTls: 'STARTTLS',
   goAhead: /^220 /,
+  quit: 'QUIT',
   idle: /^421 4\.4\.2 Timeout/,
   addressFull: /^421 4\.7\.0 Too many connections from your address/,
   full: /^421 4\.3\.2 Too many connections/,
@@ -110,7 +170,7 @@ const mx: ProtocolRow = {
       trusted: new TrustedNetworks(trusted),
       tls,
     });
-    return { port: portOf(address), connections: () => listener.connections, logged, revoke: () => {} };
+    return { port: portOf(address), connections: () => listener.connections, logged, accounts: NO_ACCOUNTS };
   },
 };
 
@@ -123,26 +183,33 @@ function submission(implicitTls: boolean): ProtocolRow {
     untouched: /^530 /,
     login: {
       command: (name, key) => `AUTH PLAIN ${plain(name, key)}`,
-      open: /^235 /,
+      sasl: 'AUTH ',
+      otherKey: 'app-key',
+      cancelsAfterFailure: true,
+      endsWithToken: false,
+      open: /^235 2\.7\.0 /,
       wrong: /^535 5\.7\.8 Auth/,
-      limited: /^454 4\.7\.0 /,
+      scopeMissing: /^535 5\.7\.8 The API key needs/,
+      limited: /^454 4\.7\.0 Too many/,
+      unavailable: /^454 4\.7\.0 Credentials cannot be checked/,
+      needsTls: /^538 5\.7\.11 /,
+      notOffered: /^504 5\.5\.4 /,
+      malformed: /^501 5\.5\.2 /,
+      cancelled: /^501 5\.7\.0 /,
       noLogin: /^421 4\.4\.2 No login/,
       tooManyFailures: /^421 4\.7\.0 Too many failed logins/,
       revoked: /^421 4\.7\.0 /,
     },
-    async listen(t, { limits, guard, trusted = [], tls = certificates }) {
+    async listen(t, { limits, trusted = [], tls = certificates, ...settings }) {
       const { address, listener, logged, directory } = await listenForSubmission(t, {
+        ...settings,
         implicitTls,
         ...(limits && { limits }),
-        ...(guard && { guard }),
         trusted: new TrustedNetworks(trusted),
         tls,
       });
-      const revoke = (key: string) => {
-        directory.keys.delete(key);
-        directory.revokedKeys$.next(key);
-      };
-      return { port: portOf(address), connections: () => listener.connections, logged, revoke };
+      const accounts = accountsOf(directory, 'alice');
+      return { port: portOf(address), connections: () => listener.connections, logged, accounts };
     },
   };
 }
@@ -156,6 +223,7 @@ function imap(implicitTls: boolean): ProtocolRow {
     done: /^x OK /,
     startTls: 'x STARTTLS',
     goAhead: /^x OK /,
+    quit: 'x LOGOUT',
     injected: [`y LOGIN ${ALICE} alice-key`, 'y SELECT INBOX'],
     probe: 'x LIST "" "*"',
     untouched: /^x BAD Log in first/,
@@ -164,23 +232,26 @@ function imap(implicitTls: boolean): ProtocolRow {
     full: /^\* BYE \[UNAVAILABLE\] Too many connections/,
     login: {
       command: (name, key) => `x LOGIN ${name} ${key}`,
-      open: /^x OK /,
+      sasl: 'x AUTHENTICATE ',
+      otherKey: 'smtp-key',
+      cancelsAfterFailure: false,
+      endsWithToken: true,
+      open: /^x OK \[CAPABILITY /,
       wrong: /^x NO \[AUTHENTICATIONFAILED\]/,
+      scopeMissing: /^x NO \[AUTHORIZATIONFAILED\]/,
       limited: /^x NO \[LIMIT\]/,
+      unavailable: /^x NO \[UNAVAILABLE\]/,
+      needsTls: /^x NO \[PRIVACYREQUIRED\]/,
+      notOffered: /^x NO \[CANNOT\]/,
+      malformed: /^x BAD Malformed response/,
+      cancelled: /^x BAD Authentication cancelled/,
       noLogin: /^\* BYE No login in time/,
       tooManyFailures: /^\* BYE \[LIMIT\] Too many failed logins/,
       revoked: /^\* BYE \[EXPIRED\]/,
     },
-    async listen(t, { limits, guard, trusted = [], tls = certificates }) {
-      const { port, listener, logged, directory } = await startImap(t, {
-        implicitTls,
-        ...(limits && { limits }),
-        ...(guard && { guard }),
-        trusted,
-        tls,
-      });
-      const revoke = (key: string) => directory.revoke(key);
-      return { port, connections: () => listener.connections, logged, revoke };
+    async listen(t, settings) {
+      const { port, listener, logged, directory } = await startImap(t, { ...settings, implicitTls });
+      return { port, connections: () => listener.connections, logged, accounts: accountsOf(directory, ACCOUNT) };
     },
   };
 }
@@ -195,6 +266,7 @@ function pop3(implicitTls: boolean): ProtocolRow {
     done: /^\+OK /,
     startTls: 'STLS',
     goAhead: /^\+OK /,
+    quit: 'QUIT',
     injected: [`AUTH PLAIN ${plain(ALICE, 'alice-key')}`, 'STAT'],
     probe: 'STAT',
     untouched: /^-ERR /,
@@ -203,23 +275,26 @@ function pop3(implicitTls: boolean): ProtocolRow {
     full: /^-ERR \[SYS\/TEMP\] Too many connections, /,
     login: {
       command: (name, key) => `AUTH PLAIN ${plain(name, key)}`,
-      open: /^\+OK /,
+      sasl: 'AUTH ',
+      otherKey: 'imap-key',
+      cancelsAfterFailure: false,
+      endsWithToken: true,
+      open: /^\+OK Logged in/,
       wrong: /^-ERR \[AUTH\] Credentials invalid/,
+      scopeMissing: /^-ERR \[AUTH\] The API key needs/,
       limited: /^-ERR \[SYS\/TEMP\] Too many wrong credentials/,
+      unavailable: /^-ERR \[SYS\/TEMP\] Temporary failure/,
+      needsTls: /^-ERR Encryption required/,
+      notOffered: /^-ERR Mechanism not offered/,
+      malformed: /^-ERR Malformed response/,
+      cancelled: /^-ERR Authentication cancelled/,
       noLogin: /^-ERR No login in time/,
       tooManyFailures: /^-ERR \[AUTH\] Credentials invalid/,
       revoked: /^-ERR \[AUTH\] The credential is no longer valid/,
     },
-    async listen(t, { limits, guard, trusted = [], tls = certificates }) {
-      const { port, listener, logged, directory } = await startPop3(t, {
-        implicitTls,
-        ...(limits && { limits }),
-        ...(guard && { guard }),
-        trusted,
-        tls,
-      });
-      const revoke = (key: string) => directory.revoke(key);
-      return { port, connections: () => listener.connections, logged, revoke };
+    async listen(t, settings) {
+      const { port, listener, logged, directory } = await startPop3(t, { ...settings, implicitTls });
+      return { port, connections: () => listener.connections, logged, accounts: accountsOf(directory, ACCOUNT) };
     },
   };
 }
