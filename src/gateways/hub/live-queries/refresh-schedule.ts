@@ -1,7 +1,7 @@
 // Runs the refreshes of work of one account one at a time: a refresh begins when it is requested, and the next one after a pause that grows with
 // the duration of the refresh. So a mailbox that is busy or far away is asked less often, and each refresh covers all changes since the
 // previous one.
-import { concatMap, defer, type Observable, of, repeat, Subject, type Subscription, take, timer } from 'rxjs';
+import { WorkQueue } from '../../../work/work-queue.js';
 
 export interface Pacing {
   /** The shortest pause between the end of a refresh and the next one. ms */
@@ -17,37 +17,44 @@ const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
 
 export class RefreshSchedule {
-  readonly #asked$ = new Subject<void>();
-  readonly #source: Subscription;
-  #isAsked = false;
+  readonly #queue: WorkQueue;
+  readonly #work: () => Promise<boolean>;
+  readonly #pacing: Pacing;
   #failures = 0;
+  /** The end of the pause, by performance.now(). */
+  #notBefore = 0;
 
   /** `work` resolves to false when it has failed, and never rejects. */
   constructor(work: () => Promise<boolean>, pacing: Pacing) {
-    const refresh$ = defer(async () => {
-      this.#isAsked = false;
-      const began = performance.now();
-      this.#failures = (await work()) ? 0 : this.#failures + 1;
-      return this.#pauseAfter(performance.now() - began, pacing);
+    this.#work = work;
+    this.#pacing = pacing;
+    this.#queue = new WorkQueue({
+      work: () => this.#refresh(),
+      failed(_, error) {
+        throw error;
+      },
+      workers: 1,
+      most: 1,
+      backoff: { firstMs: RETRY_MS, longestMs: LONGEST_RETRY_MS },
     });
-    const asked$: Observable<unknown> = defer(() => (this.#isAsked ? of(undefined) : this.#asked$.pipe(take(1))));
-    this.#source = asked$
-      .pipe(
-        concatMap(() => refresh$),
-        concatMap((pauseMs) => timer(pauseMs)),
-        repeat(),
-      )
-      .subscribe();
   }
 
   ask(): void {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    this.#asked$.next();
+    this.#queue.add('refresh');
   }
 
   end(): void {
-    this.#source.unsubscribe();
+    void this.#queue.stop();
+  }
+
+  /** Returns the rest of the pause, if it is not over. */
+  async #refresh(): Promise<number | undefined> {
+    const began = performance.now();
+    if (began < this.#notBefore) return this.#notBefore - began;
+    this.#failures = (await this.#work()) ? 0 : this.#failures + 1;
+    const now = performance.now();
+    this.#notBefore = now + this.#pauseAfter(now - began, this.#pacing);
+    return undefined;
   }
 
   #pauseAfter(tookMs: number, { leastMs, factor, mostMs }: Pacing): number {
