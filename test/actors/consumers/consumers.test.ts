@@ -134,22 +134,6 @@ test('changes are delivered in order, one at a time, and the position follows', 
   await world.until(() => world.position === 330);
 });
 
-test('a long backlog is delivered whole, in order, and what comes meanwhile after it', async (t) => {
-  const world = new World(t);
-  world.store.add(ACCOUNT, CONSUMER, 0);
-  for (let i = 0; i < 1_000; i++) world.commit(NEW(i), OTHER, OTHER);
-  world.outcome = (seq) => {
-    if (seq % 100 === 0 && seq <= 1_000) world.commit(NEW(seq));
-    return { kind: 'delivered' };
-  };
-  world.start();
-  await world.until(() => world.position === 1_010);
-  t.deepEqual(
-    world.delivered,
-    Array.from({ length: 1_010 }, (_, i) => i + 1),
-  );
-});
-
 test('more accounts than may be active get their turn', async (t) => {
   const world = new World(t);
   const accounts = Array.from({ length: 12 }, () => randomUUID());

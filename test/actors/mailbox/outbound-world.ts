@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import type { ChangeOf } from '../../../src/store/changes/changes.js';
 import type { Teardown } from '../../support/database/embedded-database.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 
@@ -129,4 +130,13 @@ export async function statusesLogged(world: MailboxWorld, accountId: string) {
 export async function logged(world: MailboxWorld, accountId: string, ...types: readonly string[]) {
   const events = await world.events.read(accountId, 0, 10_000);
   return events.filter(({ type }) => types.includes(type)).map(({ type, payload }) => [type, payload] as const);
+}
+
+/** Returns the new emails in the log. */
+export async function added(world: MailboxWorld, accountId: string) {
+  const events = await logged(world, accountId, 'EmailAdded');
+  return events.map(([, payload]) => {
+    const { email, placements, isNew } = payload as ChangeOf<'EmailAdded'>['payload'];
+    return { id: email.id, placements, isNew };
+  });
 }
