@@ -54,8 +54,7 @@ export interface ConsumersOptions {
   readonly log: Pick<EventLog, 'read'>;
   readonly ownership: Pick<Ownership, 'shards' | 'owned' | 'epochOf'>;
   readonly transport: Pick<Transport, 'publish' | 'subscribe'>;
-  /** Called when consumers start, because the mailboxes need the host, which calls `published`. */
-  mailboxes(): Mailboxes;
+  readonly mailboxes: Mailboxes;
   readonly logger: Logger;
   readonly meter?: ConsumerMeter;
   readonly tracer?: Tracer;
@@ -199,7 +198,7 @@ class ShardConsumers implements Consumers {
     const { store, log, logger, ownership, meter = NO_CONSUMER_METER, tracer = NO_TRACER } = this.#options;
     return {
       kinds: this.#kinds,
-      mailboxes: this.#options.mailboxes(),
+      mailboxes: this.#options.mailboxes,
       store,
       log,
       positions: this.#positions,

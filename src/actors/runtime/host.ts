@@ -15,8 +15,8 @@ import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket 
 import { eventSubject, requestSubject } from './transport/subjects.js';
 import type { Registration, Transport } from './transport/transport.js';
 
-export interface HostOptions<P extends Protocol, S, T, R, D> {
-  readonly behavior: Behavior<P, S, T, R, D>;
+export interface HostOptions<P extends Protocol> {
+  readonly protocol: P;
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'recheck'>;
   readonly log: Logger;
@@ -32,8 +32,6 @@ export interface HostOptions<P extends Protocol, S, T, R, D> {
   readonly checked: boolean;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
-  /** Called with each packet of events after its publication. */
-  readonly published?: (packet: EventPacket) => void;
 }
 
 /** The sum over all actors in memory. */
@@ -45,7 +43,12 @@ interface HostLoad {
   readonly waiting: number;
 }
 
-export interface Host extends ShardListener {
+export interface Host<P extends Protocol = Protocol> extends ShardListener {
+  /**
+   * Gives the actors their behavior, once, before the first shard is acquired. It comes apart from the host, because the handlers ask other
+   * actors through refs, which know the host. `published` is called with each packet of events after its publication.
+   */
+  start<S, T, R, D>(behavior: Behavior<P, S, T, R, D>, published?: (packet: EventPacket) => void): void;
   /** The number of actors in memory. */
   readonly size: number;
   /** Computed over all actors on each read. */
@@ -63,13 +66,32 @@ const LOOKED_AT = 64;
 /** The memory of an actor without its state: a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 1_000;
 
-export function startHost<P extends Protocol, S, T, R, D>(options: HostOptions<P, S, T, R, D>): Host {
-  return new ActorHost<P, S, T, R, D>(options);
+export function createHost<P extends Protocol>(options: HostOptions<P>): Host<P> {
+  return new ActorHost<P>(options);
 }
 
-class ActorHost<P extends Protocol, S, T, R, D> implements Host {
-  readonly #options: HostOptions<P, S, T, R, D>;
-  readonly #behavior: Behavior<P, S, T, R, D>;
+/** Starts a host of actors that ask no other actors. */
+export function startHost<P extends Protocol, S, T, R, D>({
+  behavior,
+  published,
+  ...options
+}: Omit<HostOptions<P>, 'protocol'> & {
+  readonly behavior: Behavior<P, S, T, R, D>;
+  readonly published?: (packet: EventPacket) => void;
+}): Host<P> {
+  const host = createHost<P>({ protocol: behavior.protocol, ...options });
+  host.start(behavior, published);
+  return host;
+}
+
+/** What the host needs of an activation, whatever its behavior is. */
+type ActiveActor = Pick<
+  Activation<Protocol, unknown, unknown>,
+  'accountId' | 'epoch' | 'position' | 'waiting' | 'octets' | 'isIdle' | 'lastUsed' | 'receive'
+>;
+
+class ActorHost<P extends Protocol> implements Host<P> {
+  readonly #options: HostOptions<P>;
   readonly #transport: Transport;
   readonly #ownership: Pick<Ownership, 'shards' | 'epochOf' | 'recheck'>;
   readonly #log: Logger;
@@ -78,7 +100,10 @@ class ActorHost<P extends Protocol, S, T, R, D> implements Host {
   readonly #name: string;
   readonly #operations: Protocol['operations'];
   // The most recently used is the last.
-  readonly #activations = new Map<string, Activation<P, S, T, R, D>>();
+  readonly #activations = new Map<string, ActiveActor>();
+  /** Undefined until the host is started. */
+  #activate: ((accountId: string, epoch: number) => ActiveActor) | undefined;
+  #published: ((packet: EventPacket) => void) | undefined;
   /** The approximate memory of all actors. */
   #octets = 0;
   /** Requests in progress, each with its shard. */
@@ -89,20 +114,23 @@ class ActorHost<P extends Protocol, S, T, R, D> implements Host {
   readonly #activationHost: ActivationHost;
   readonly #sweeping: NodeJS.Timeout;
 
-  constructor(options: HostOptions<P, S, T, R, D>) {
+  constructor(options: HostOptions<P>) {
     this.#options = options;
-    const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
-    this.#behavior = behavior;
+    const { protocol, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
     this.#transport = transport;
     this.#ownership = ownership;
     this.#log = log;
     this.#meter = meter;
     this.#tracer = tracer;
-    const { name, operations } = this.#behavior.protocol;
-    this.#name = name;
-    this.#operations = operations;
+    this.#name = protocol.name;
+    this.#operations = protocol.operations;
     this.#activationHost = this.#callbacks();
     this.#sweeping = setInterval(() => this.#sweep(), options.sweepMs);
+  }
+
+  start<S, T, R, D>(behavior: Behavior<P, S, T, R, D>, published?: (packet: EventPacket) => void): void {
+    this.#published = published;
+    this.#activate = (accountId, epoch) => new Activation(behavior, this.#activationHost, accountId, epoch);
   }
 
   async acquired(shards: readonly number[]): Promise<void> {
@@ -171,7 +199,7 @@ class ActorHost<P extends Protocol, S, T, R, D> implements Host {
       publish: (packet) => {
         this.#meter.published(packet.events.length);
         this.#transport.publish(eventSubject(this.#name, packet.accountId), packet);
-        this.#options.published?.(packet);
+        this.#published?.(packet);
       },
       loaded: () => this.#meter.loaded(),
       grown: (activation, by) => {
@@ -209,7 +237,7 @@ class ActorHost<P extends Protocol, S, T, R, D> implements Host {
     return operation === undefined ? request : { ...request, payload: mask(request.payload, operation.payload) };
   }
 
-  #activationOf(accountId: string, epoch: number): Activation<P, S, T, R, D> {
+  #activationOf(accountId: string, epoch: number): ActiveActor {
     const known = this.#activations.get(accountId);
     if (known?.epoch === epoch) {
       this.#activations.delete(accountId);
@@ -217,7 +245,8 @@ class ActorHost<P extends Protocol, S, T, R, D> implements Host {
       return known;
     }
     this.#remove(accountId);
-    const activation = new Activation(this.#behavior, this.#activationHost, accountId, epoch);
+    if (this.#activate === undefined) throw new Error('the host has not been started');
+    const activation = this.#activate(accountId, epoch);
     this.#activations.set(accountId, activation);
     this.#octets += ACTIVATION_OCTETS;
     return activation;

@@ -17,6 +17,8 @@ export interface MailSearchOptions {
   readonly job: (name: string, stop: () => Promise<void>) => void;
 }
 
+export type MailSearch = ReturnType<typeof startMailSearch>;
+
 export function startMailSearch({ sql, texts, meter, log, job }: MailSearchOptions) {
   const merging = startSearchMerging({ store: postgresSearch(sql), log, ...(meter && { meter }) });
   job('merges of search', () => merging.stop());

@@ -49,7 +49,7 @@ class World {
       log: this.bus.log,
       ownership: { shards: 1, owned: [0], epochOf: () => (isOwner ? 1 : undefined) },
       transport: this.transport,
-      mailboxes: () => this.bus.node(),
+      mailboxes: this.bus.node(),
       logger: pino({ level: 'silent' }),
       scanMs: 60_000,
       ...options,

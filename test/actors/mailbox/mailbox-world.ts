@@ -12,7 +12,7 @@ import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/search/email-texts.js';
 import type { MailboxState } from '../../../src/actors/mailbox/state/state.js';
 import { createEventStreams } from '../../../src/actors/runtime/events/event-streams.js';
-import { startHost } from '../../../src/actors/runtime/host.js';
+import { createHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
@@ -95,7 +95,6 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       return messages.map(() => ({ recipients: '', attachments: '', body: '' }));
     },
   };
-  const bodyFilters = startBodyFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
@@ -114,6 +113,25 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     deliverLocally: (delivery: LocalDelivery) => inside.deliverLocally(delivery),
   };
   const inlineMessages = new InlineMessages(() => true);
+  const host = createHost({
+    protocol: mailboxActorProtocol,
+    transport,
+    ownership,
+    log,
+    idleMs: 60_000,
+    maxOctets: 1e9,
+    sweepMs: 60_000,
+    checked: true,
+  });
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName: 'mailbox',
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+  });
+  const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host });
+  const bodyFilters = startBodyFiltering({ texts, mailboxes, log, retryMs: 10 });
   const behavior = mailboxBehavior({
     store,
     texts,
@@ -124,32 +142,15 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     outbound,
     log,
   });
-  const host = startHost({
-    behavior: {
-      ...behavior,
-      async load(accountId, epoch) {
-        const loaded = await behavior.load(accountId, epoch);
-        if (loaded.kind === 'loaded') states.set(accountId, loaded.state);
-        return loaded;
-      },
+  host.start({
+    ...behavior,
+    async load(accountId, epoch) {
+      const loaded = await behavior.load(accountId, epoch);
+      if (loaded.kind === 'loaded') states.set(accountId, loaded.state);
+      return loaded;
     },
-    transport,
-    ownership,
-    log,
-    idleMs: 60_000,
-    maxOctets: 1e9,
-    sweepMs: 60_000,
-    checked: true,
   });
   await host.acquired(ownership.owned);
-  const streams = createEventStreams<MailboxEvent>({
-    protocolName: 'mailbox',
-    transport,
-    ownership,
-    log: events,
-    logger: log,
-  });
-  const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host });
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {

@@ -34,8 +34,7 @@ export interface BodyFiltering extends BodyFilterNotes {
 
 export interface BodyFilteringOptions {
   readonly texts: Pick<EmailTexts, 'longText'>;
-  /** A function, because the mailbox actors themselves need this object. */
-  mailboxes(): Mailboxes;
+  readonly mailboxes: Mailboxes;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly retryMs?: number;
 }
@@ -63,7 +62,7 @@ export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering
       filters.map(({ bodyContains }) => bodyContains),
     );
     const filterIds = filters.filter(({ bodyContains }) => found.has(bodyContains)).map(({ id }) => id);
-    const { reply } = await mailboxes().of(accountId).ask('applyBodyFilters', { emailId, filterIds });
+    const { reply } = await mailboxes.of(accountId).ask('applyBodyFilters', { emailId, filterIds });
     const applied = reply?.applied ?? 0;
     log[extent === 'whole' ? 'info' : 'warn']({ accountId, emailId, applied }, APPLIED[extent]);
     return true;
@@ -72,7 +71,7 @@ export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering
   /** Resolves when no filter waits, or when the node stops. @throws NotDecoded */
   async function work(accountId: string, { failures, signal }: WorkAttempt): Promise<undefined> {
     while (!signal.aborted) {
-      const { reply } = await mailboxes().of(accountId).ask('filtersAwaitingBody', {});
+      const { reply } = await mailboxes.of(accountId).ask('filtersAwaitingBody', {});
       const emails = reply?.emails ?? [];
       if (emails.length === 0) return;
       let isDone = true;

@@ -278,18 +278,17 @@ test('an account that gets mail all the time has a last try, too', async (t) => 
           return { text: 'the start', extent: 'undecoded' as const };
         },
       },
-      mailboxes: () =>
-        ({
-          of: () => ({
-            async ask(name: string, payload: unknown) {
-              if (name === 'filtersAwaitingBody') return { reply: { emails: isApplied ? [] : emails } };
-              t.deepEqual(payload, { emailId: 'e', filterIds: ['f'] });
-              isApplied = true;
-              resolve();
-              return { reply: { applied: 1 } };
-            },
-          }),
-        }) as unknown as Mailboxes,
+      mailboxes: {
+        of: () => ({
+          async ask(name: string, payload: unknown) {
+            if (name === 'filtersAwaitingBody') return { reply: { emails: isApplied ? [] : emails } };
+            t.deepEqual(payload, { emailId: 'e', filterIds: ['f'] });
+            isApplied = true;
+            resolve();
+            return { reply: { applied: 1 } };
+          },
+        }),
+      } as unknown as Mailboxes,
       log: pino({ level: 'silent' }),
       retryMs: 1,
     });

@@ -1,0 +1,90 @@
+// The fourth step of the engine: work that no client waits for. Each job goes by the shards that this node owns, or may run on several nodes
+// at the same time.
+import { type Releases, startReleases } from '../../actors/delivery/releases.js';
+import { type ImportPlacing, startImportPlacing } from '../../actors/mailbox/background/import-placing.js';
+import { type Redelivery, startRedelivery } from '../../actors/mailbox/background/redelivery.js';
+import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
+import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
+import { postgresEvents } from '../../store/postgres/mailbox/events.js';
+import { postgresImports } from '../../store/postgres/mailbox/imports.js';
+import { postgresMailboxes } from '../../store/postgres/mailbox/mailboxes.js';
+import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
+import { postgresStsMaintenance } from '../../store/postgres/outbound/sts-maintenance.js';
+import type { ClusterAccess } from './cluster.js';
+import { addJob, type EngineContext } from './engine-context.js';
+import { startHousekeeping } from './housekeeping.js';
+import type { EngineMailboxes } from './mailboxes.js';
+import type { EngineStores } from './stores.js';
+
+interface BackgroundWork {
+  readonly redelivery: Redelivery;
+  readonly placing: ImportPlacing;
+  readonly releases: Releases;
+}
+
+const REDELIVERY_INTERVAL_MS = 2_000;
+/** Longer than a gateway waits for the owner. */
+const REDELIVERY_AGE_MS = 5_000;
+const IMPORT_INTERVAL_MS = 500;
+const RELEASE_INTERVAL_MS = 500;
+
+export async function startBackground(
+  context: EngineContext,
+  { ownership }: ClusterAccess,
+  stores: EngineStores,
+  { mailboxes }: EngineMailboxes,
+): Promise<BackgroundWork> {
+  const { log, node, observability } = context;
+  const redelivery = await startRedelivery({
+    inbound: stores.inbound,
+    mailboxes,
+    ownership,
+    log,
+    intervalMs: REDELIVERY_INTERVAL_MS,
+    minAgeMs: REDELIVERY_AGE_MS,
+    tracer: observability.tracer,
+  });
+  addJob(context, 'redelivery', () => redelivery.stop());
+  const placing = startImportPlacing({
+    imports: node.breaker.guard(postgresImports(node.sql)),
+    mailboxes,
+    ownership,
+    log,
+    intervalMs: IMPORT_INTERVAL_MS,
+  });
+  addJob(context, 'placing of imports', () => placing.stop());
+  const releases = startReleases({
+    store: stores.outbound,
+    mailboxes,
+    ownership,
+    log,
+    intervalMs: RELEASE_INTERVAL_MS,
+  });
+  addJob(context, 'releases of held mail', () => releases.stop());
+  keepHouse(context, stores, mailboxes);
+  return { redelivery, placing, releases };
+}
+
+/** Housekeeping has a pool of its own, so that it never delays mail. */
+function keepHouse(
+  context: EngineContext,
+  { settling, search, accounts }: EngineStores,
+  mailboxes: EngineMailboxes['mailboxes'],
+): void {
+  const { config, log, node } = context;
+  const { maintenanceSql, commitSql } = node;
+  const housekeeping = startHousekeeping({
+    events: postgresEvents(maintenanceSql),
+    replies: postgresMailboxes(maintenanceSql, commitSql),
+    settling,
+    search: search.store,
+    blobs: postgresBlobs(maintenanceSql),
+    directory: accounts,
+    stsPolicies: postgresStsMaintenance(maintenanceSql),
+    webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
+    outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
+    mailboxes,
+    log,
+  });
+  addJob(context, 'housekeeping', () => housekeeping.stop());
+}

@@ -1,0 +1,187 @@
+// The third step of the engine: the mailboxes. Refs of the actors come first, then what the actors ask through them, then the behavior of
+// the actors; at last the node acquires shards, and the actors are asked.
+import { type Consumers, createConsumers } from '../../actors/consumers/consumers.js';
+import { type HostedDelivery, hostedDelivery } from '../../actors/delivery/local-transport.js';
+import { messageFacts } from '../../actors/delivery/message-facts.js';
+import { QueueWakeup } from '../../actors/delivery/queue-wakeup.js';
+import { createDirectory } from '../../actors/directory/directory.js';
+import { KeyUses } from '../../actors/directory/key-uses.js';
+import type { Directory, HostedDomains } from '../../actors/directory/protocol.js';
+import { type MailboxActors, mailboxActorProtocol } from '../../actors/mailbox/actor-protocol.js';
+import { startBodyFiltering } from '../../actors/mailbox/background/body-filters.js';
+import { mailboxBehavior } from '../../actors/mailbox/behavior.js';
+import { InlineMessages } from '../../actors/mailbox/inline-messages.js';
+import { deliverLocally } from '../../actors/mailbox/outbound/local-deliveries.js';
+import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
+import { warmUp } from '../../actors/mailbox/state/state.js';
+import { createEventStreams } from '../../actors/runtime/events/event-streams.js';
+import { createHost, type Host } from '../../actors/runtime/host.js';
+import { createRefs } from '../../actors/runtime/refs.js';
+import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
+import { newId } from '../../store/ids/new-id.js';
+import type { LocalDelivery } from '../../store/mailboxes.js';
+import { postgresConsumers } from '../../store/postgres/accounts/consumers.js';
+import type { Config } from '../config/config.js';
+import { shareOfMemory } from '../processes/process-share.js';
+import type { ClusterAccess } from './cluster.js';
+import { addJob, type EngineContext, STOP_MS, watched } from './engine-context.js';
+import type { EngineStores } from './stores.js';
+
+export interface EngineMailboxes {
+  readonly host: Host;
+  readonly mailboxes: MailboxActors;
+  readonly directory: Directory & HostedDomains;
+  readonly keyUses: KeyUses;
+  readonly inlineMessages: InlineMessages;
+  /** The consumers of this node's accounts; not started yet. */
+  readonly consumers: Consumers;
+  readonly hosted: HostedDelivery;
+  readonly queueWakeup: QueueWakeup;
+}
+
+const IDLE_MS = 5 * 60_000;
+const SWEEP_MS = 5_000;
+const MEMORY_OCTETS = 256 * 1024 * 1024;
+/** The reserve in which accepted commands commit and reply. */
+const MAILBOXES_STOP_MS = 500;
+/** The reserve for returning leases, because otherwise the next node waits until they run out. */
+const LEASES_STOP_MS = 300;
+
+export async function startMailboxes(
+  context: EngineContext,
+  cluster: ClusterAccess,
+  stores: EngineStores,
+): Promise<EngineMailboxes> {
+  const { config, log } = context;
+  const { transport, ownership } = cluster;
+  const { host, mailboxes } = openRefs(context, cluster, stores);
+  const { directory, keyUses } = await openDirectory(context, stores, mailboxes);
+  const hosted = hostedDelivery({ directory, facts: messageFacts(stores.blobs), hostname: config.hostname, newId });
+  const queueWakeup = new QueueWakeup({ transport, ownership });
+  const inlineMessages = new InlineMessages((accountId) => ownership.epochOf(accountId) !== undefined);
+  const consumers = openConsumers(context, cluster, stores, mailboxes);
+  const bodyFilters = startBodyFiltering({ texts: stores.texts, mailboxes, log });
+  addJob(context, 'filters that wait for a body', () => bodyFilters.stop());
+  const behavior = mailboxBehavior({
+    store: stores.mailboxRows,
+    texts: stores.texts,
+    search: stores.search,
+    bodyFilters,
+    inlineMessages,
+    blobs: stores.blobs,
+    outbound: {
+      retry: retryOf(config),
+      wakeQueue: (accountId: string, outboundId: string) => queueWakeup.wake(accountId, outboundId),
+      reserve: (accountId: string, wanted: number) => queueWakeup.reserve(accountId, wanted),
+      queueOf: (accountId: string) => queueWakeup.queueOf(accountId),
+      hosted,
+      deliverLocally: (delivery: LocalDelivery) => deliverLocally(mailboxes, delivery, log),
+    },
+    log,
+  });
+  host.start(behavior, (packet) => consumers.published(packet));
+  await acquireShards(context, cluster, stores, host, consumers);
+  return { host, mailboxes, directory, keyUses, inlineMessages, consumers, hosted, queueWakeup };
+}
+
+export function retryOf(config: Config): RetryPolicy {
+  return {
+    maxRetries: config.outboundMaxRetries,
+    baseMs: config.outboundBackoffBaseMs,
+    capMs: config.outboundBackoffCapMs,
+  };
+}
+
+/** The refs of all mailboxes, and the host of those that this node owns. */
+function openRefs(
+  context: EngineContext,
+  { transport, ownership }: ClusterAccess,
+  { events }: EngineStores,
+): Pick<EngineMailboxes, 'host' | 'mailboxes'> {
+  const { log, node } = context;
+  const protocol = mailboxActorProtocol;
+  const host = createHost({
+    protocol,
+    transport,
+    ownership,
+    log,
+    idleMs: IDLE_MS,
+    maxOctets: shareOfMemory(MEMORY_OCTETS, node.processShare?.count ?? 1),
+    sweepMs: SWEEP_MS,
+    checked: false,
+    ...watched(context),
+  });
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName: protocol.name,
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+    ...watched(context),
+  });
+  const store = node.breaker;
+  return { host, mailboxes: createRefs({ protocol, transport, ownership, streams, host, store, ...watched(context) }) };
+}
+
+/** The directory ends after the mailboxes, which ask it for hosted recipients. */
+async function openDirectory(
+  context: EngineContext,
+  { accounts, revocations }: EngineStores,
+  mailboxes: MailboxActors,
+): Promise<Pick<EngineMailboxes, 'directory' | 'keyUses'>> {
+  const { config, log } = context;
+  const keyUses = new KeyUses({ store: accounts, log });
+  addJob(context, 'uses of keys', () => keyUses.stop());
+  const directory = await createDirectory({
+    store: accounts,
+    mailboxes,
+    unknownRecipients: config.unknownRecipients,
+    keyUses,
+    revocations,
+    ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
+    log,
+  });
+  addJob(context, 'directory', () => directory.close());
+  return { directory, keyUses };
+}
+
+function openConsumers(
+  { log, node, observability }: EngineContext,
+  { transport, ownership }: ClusterAccess,
+  { events }: EngineStores,
+  mailboxes: MailboxActors,
+): Consumers {
+  const { metrics, tracer } = observability;
+  return createConsumers({
+    store: node.breaker.guard(postgresConsumers(node.sql)),
+    log: events,
+    ownership,
+    transport,
+    mailboxes,
+    logger: log,
+    tracer,
+    ...(metrics && { meter: metrics.consumers }),
+  });
+}
+
+/** Leases and mailboxes are registered before the first lease is acquired, so that a failed start releases what it holds. */
+async function acquireShards(
+  { config, lifecycle }: EngineContext,
+  { ownership }: ClusterAccess,
+  { mailboxRows }: EngineStores,
+  host: Host,
+  consumers: Consumers,
+): Promise<void> {
+  lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
+  lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
+  if (config.roles.has('mailbox')) await warmUp(mailboxRows);
+  await ownership.start({
+    async acquired(shards) {
+      await host.acquired(shards);
+      await consumers.acquired(shards);
+    },
+    async released(shards) {
+      await Promise.all([host.released(shards), consumers.released(shards)]);
+    },
+  });
+}

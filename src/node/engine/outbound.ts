@@ -1,0 +1,41 @@
+// The fifth step of the engine: outbound mail, on nodes with the role `outbound`.
+import { OUTBOUND_ROLE } from '../../actors/delivery/delivery-placement.js';
+import type { DeliveryQueue } from '../../actors/delivery/queue.js';
+import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
+import { postgresStsPolicies } from '../../store/postgres/outbound/sts-policies.js';
+import type { ClusterAccess } from './cluster.js';
+import { openQueue, type RemoteTransport } from './delivery-queue.js';
+import type { EngineContext } from './engine-context.js';
+import { type EngineMailboxes, retryOf } from './mailboxes.js';
+import type { RemoteTransportStores } from './remote-transport.js';
+import type { EngineStores } from './stores.js';
+
+/** The transport for mail to remote domains; called only on nodes with the role `outbound`. */
+export type OpenRemoteTransport = (stores: RemoteTransportStores) => Promise<RemoteTransport>;
+
+export async function startOutbound(
+  { config, log, lifecycle, node, observability }: EngineContext,
+  { ownership, incarnation }: ClusterAccess,
+  { blobs, outbound }: EngineStores,
+  { mailboxes, hosted, queueWakeup }: EngineMailboxes,
+  openRemote: OpenRemoteTransport,
+): Promise<DeliveryQueue | undefined> {
+  if (!config.roles.has(OUTBOUND_ROLE)) return undefined;
+  const { sql } = node;
+  const remote = await openRemote({
+    blobs,
+    stsPolicies: postgresStsPolicies(sql),
+    signingKeys: postgresSigningKeys(sql),
+  });
+  return openQueue(config, log, lifecycle, observability.metrics, {
+    store: outbound,
+    blobs,
+    mailboxes,
+    hosted,
+    ownership,
+    queueWakeup,
+    incarnation,
+    retry: retryOf(config),
+    remote,
+  });
+}
