@@ -102,42 +102,13 @@ export async function openResources(
   const database = processShare?.database ?? (await openDatabase(config, dataDirectory, log, lifecycle));
   signal.throwIfAborted();
   const name = `mansio ${nodeId}`;
-  const pools: Sql[] = [];
-  const end = (opened: Sql) => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
-  const endAll = async () => void (await Promise.all(pools.map(end)));
-  lifecycle.add('connections to the database', endAll, CONNECTIONS_STOP_MS);
-  const pool = (
-    max: number,
-    purpose: string,
-    patienceMs: number | undefined,
-    kind: Pick<PoolOptions, 'byKey' | 'wide' | 'probe'> = {},
-  ): Sql => {
-    const opened = connect(database, { max, applicationName: `${name}${purpose}`, patienceMs, ...kind });
-    pools.push(opened);
-    return opened;
-  };
-  const sizes = poolSizes(processShare?.count ?? 1);
-  const sql = pool(sizes.sql, '', PATIENCE_MS);
-  const commitSql = pool(COMMIT_POOL_SIZE, ' commits', WRITER_PATIENCE_MS, { byKey: true });
-  const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true });
-  const searchSql = pool(sizes.search, ' search', PATIENCE_MS, { byKey: true, wide: true });
-  const messagesSql = pool(sizes.messages, ' messages', PATIENCE_MS, { byKey: true });
-  const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
-  const leaseSql = pool(1, ' leases', leasePatienceMs);
-  const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
-  const maintenanceSql = pool(1, ' maintenance', undefined);
+  const pools = openPools(config, database, name, lifecycle, processShare);
   const { applied, version } = await prepare(config, database, name, log, processShare);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
-  await openConnections(commitSql, COMMIT_POOL_SIZE);
-  await openConnections(writerSql, WRITER_POOL_SIZE);
-  await openConnections(healthSql, 1);
-  const breaker = new CircuitBreaker(
-    () => ping(healthSql),
-    (isOpen) => {
-      if (isOpen) log.error('the database does not answer: requests that need the database are refused');
-      else log.info('the database answers again');
-    },
-  );
+  await openConnections(pools.commitSql, COMMIT_POOL_SIZE);
+  await openConnections(pools.writerSql, WRITER_POOL_SIZE);
+  await openConnections(pools.healthSql, 1);
+  const breaker = breakerOf(pools.healthSql, log);
   lifecycle.add('circuit breaker of the database', () => breaker.stop());
   signal.throwIfAborted();
 
@@ -153,15 +124,8 @@ export async function openResources(
     processShare,
     dataDirectory,
     database,
-    sql,
-    commitSql,
-    writerSql,
-    searchSql,
-    messagesSql,
-    leaseSql,
-    healthSql,
+    ...pools,
     breaker,
-    maintenanceSql,
     tls,
   };
 }
@@ -172,6 +136,52 @@ function poolSizes(processes: number) {
     search: shareOfPool(SEARCH_POOL_SIZE, processes, 1),
     messages: shareOfPool(MESSAGES_POOL_SIZE, processes, 1),
   };
+}
+
+/** Opens the connections of each purpose; a purpose that hangs does not delay another one. */
+function openPools(
+  config: Config,
+  database: Parameters<typeof connect>[0],
+  name: string,
+  lifecycle: Lifecycle,
+  processShare: ProcessShare | undefined,
+) {
+  const opened: Sql[] = [];
+  const end = (pool: Sql) => pool.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
+  const endAll = async () => void (await Promise.all(opened.map(end)));
+  lifecycle.add('connections to the database', endAll, CONNECTIONS_STOP_MS);
+  const pool = (
+    max: number,
+    purpose: string,
+    patienceMs: number | undefined,
+    kind: Pick<PoolOptions, 'byKey' | 'wide' | 'probe'> = {},
+  ): Sql => {
+    const connected = connect(database, { max, applicationName: `${name}${purpose}`, patienceMs, ...kind });
+    opened.push(connected);
+    return connected;
+  };
+  const sizes = poolSizes(processShare?.count ?? 1);
+  const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
+  return {
+    sql: pool(sizes.sql, '', PATIENCE_MS),
+    commitSql: pool(COMMIT_POOL_SIZE, ' commits', WRITER_PATIENCE_MS, { byKey: true }),
+    writerSql: pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true }),
+    searchSql: pool(sizes.search, ' search', PATIENCE_MS, { byKey: true, wide: true }),
+    messagesSql: pool(sizes.messages, ' messages', PATIENCE_MS, { byKey: true }),
+    leaseSql: pool(1, ' leases', leasePatienceMs),
+    healthSql: pool(1, ' health', WRITER_PATIENCE_MS, { probe: true }),
+    maintenanceSql: pool(1, ' maintenance', undefined),
+  };
+}
+
+function breakerOf(healthSql: Sql, log: Logger): CircuitBreaker {
+  return new CircuitBreaker(
+    () => ping(healthSql),
+    (isOpen) => {
+      if (isOpen) log.error('the database does not answer: requests that need the database are refused');
+      else log.info('the database answers again');
+    },
+  );
 }
 
 /** The number of connections to the database that the `processes` nodes of one parent keep together. */

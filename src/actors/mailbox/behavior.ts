@@ -157,50 +157,7 @@ export function mailboxBehavior(
 
     recall: (state, id) => state.recall(id),
 
-    async commit(state, tx, remembered) {
-      const { unread } = tx;
-      if (!isAllRead(unread)) {
-        return { kind: 'again', prefetched: await readAlso(store, state.accountId, tx.prefetched, unread) };
-      }
-      const change = tx.change(remembered);
-      if (change === undefined) {
-        // A command without changes, such as a refusal, was decided on this state: check that no later owner has a newer one.
-        const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
-        return { kind: isNewest ? 'unchanged' : 'fenced' };
-      }
-      const begun = tx.outbound.begun.map(
-        ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
-      );
-      let isCommitted = false;
-      let threads: ThreadChange | undefined;
-      try {
-        const result = await committed(store, change, tx.accepted);
-        if (result.kind === 'fenced') return result;
-        if (result.kind === 'consumed') {
-          state.rememberDelivered(result.inbound);
-          return { kind: 'again' };
-        }
-        if (result.kind === 'withheld') return { kind: 'again' };
-        isCommitted = true;
-        threads = result.threads;
-      } finally {
-        if (!isCommitted) for (const [slot] of begun) slot.release();
-      }
-      const { dead } = state.emails;
-      state.evolve(change);
-      if (threads !== undefined) state.changeThreads(threads);
-      for (const [slot, started] of begun) slot.begin(started);
-      const { emailsAdded, filtersAwaitingBody, localDeliveries } = coalesce(change.changes);
-      const newest = emailsAdded.at(-1);
-      if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
-      if (isIndexLookDue(dead, state.emails.dead))
-        search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
-      if (filtersAwaitingBody.length > 0) sources.bodyFilters.note(change.accountId);
-      for (const delivery of localDeliveries) sources.outbound.deliverLocally(delivery);
-      for (const id of tx.outbound.due) sources.outbound.wakeQueue(change.accountId, id);
-      const { modseqBefore, modseqAfter, changes } = change;
-      return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
-    },
+    commit: (state, tx, remembered) => commitBatch(sources, state, tx, remembered),
   };
 }
 
@@ -222,4 +179,68 @@ async function committed(
     for (const inlineMessage of accepted.keys()) inlineMessage.failed(error);
     throw error;
   }
+}
+
+type MailboxBehavior = Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched, CommandReads>;
+
+async function commitBatch(
+  sources: MailboxSources,
+  state: MailboxState,
+  tx: MailboxTransaction,
+  remembered: Parameters<MailboxBehavior['commit']>[2],
+): ReturnType<MailboxBehavior['commit']> {
+  const { store } = sources;
+  const { unread } = tx;
+  if (!isAllRead(unread)) {
+    return { kind: 'again', prefetched: await readAlso(store, state.accountId, tx.prefetched, unread) };
+  }
+  const change = tx.change(remembered);
+  if (change === undefined) {
+    // A command without changes, such as a refusal, was decided on this state: check that no later owner has a newer one.
+    const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
+    return { kind: isNewest ? 'unchanged' : 'fenced' };
+  }
+  const begun = tx.outbound.begun.map(
+    ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
+  );
+  let isCommitted = false;
+  let threads: ThreadChange | undefined;
+  try {
+    const result = await committed(store, change, tx.accepted);
+    if (result.kind === 'fenced') return result;
+    if (result.kind === 'consumed') {
+      state.rememberDelivered(result.inbound);
+      return { kind: 'again' };
+    }
+    if (result.kind === 'withheld') return { kind: 'again' };
+    isCommitted = true;
+    threads = result.threads;
+  } finally {
+    if (!isCommitted) for (const [slot] of begun) slot.release();
+  }
+  const { dead } = state.emails;
+  state.evolve(change);
+  if (threads !== undefined) state.changeThreads(threads);
+  for (const [slot, started] of begun) slot.begin(started);
+  startWork(sources, state, tx, change, dead);
+  const { modseqBefore, modseqAfter, changes } = change;
+  return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
+}
+
+/** Starts the work that a commit makes due. `dead`: the dead slots before the commit. */
+function startWork(
+  { search, bodyFilters, outbound }: MailboxSources,
+  state: MailboxState,
+  tx: MailboxTransaction,
+  change: MailboxChange,
+  dead: number,
+): void {
+  const { emailsAdded, filtersAwaitingBody, localDeliveries } = coalesce(change.changes);
+  const newest = emailsAdded.at(-1);
+  if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
+  if (isIndexLookDue(dead, state.emails.dead))
+    search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
+  if (filtersAwaitingBody.length > 0) bodyFilters.note(change.accountId);
+  for (const delivery of localDeliveries) outbound.deliverLocally(delivery);
+  for (const id of tx.outbound.due) outbound.wakeQueue(change.accountId, id);
 }

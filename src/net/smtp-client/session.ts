@@ -108,26 +108,40 @@ export class ClientSession {
       limits.replyOctets,
     );
     this.#connection = connection;
-    this.ready = new Promise<void>((resolve, reject) => {
+    this.ready = this.#setUp();
+    // This handler is set before the constructor's caller awaits the promise.
+    this.ready.catch(() => {});
+    // The library adds its listeners only in the next turn.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      if (connection.stage === 'init') connection.close();
+    });
+  }
+
+  /** Connects, and settles once there is a session or none. Later ends of the connection reach the transaction. */
+  #setUp(): Promise<void> {
+    const { host, limits, signal } = this.#options;
+    const connection = this.#connection;
+    return new Promise<void>((resolve, reject) => {
       let isSettled = false;
       const fail = (failure: SessionFailure) => {
         if (isSettled) return;
         isSettled = true;
         this.#unwatch();
-        options.signal.removeEventListener('abort', onAbort);
+        signal.removeEventListener('abort', onAbort);
         reject(failure);
         this.close();
       };
       const onAbort = () => fail(new SessionFailure(faultStatus('ended', 'the attempt was ended'), 'other'));
-      options.signal.addEventListener('abort', onAbort, { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       this.#watch(limits.setupMs, () => {
         const late = Object.assign(new Error(`no session within ${limits.setupMs / 1000} s`), {
           timeoutType: connection.lastServerResponse === false ? ('GREETING_TIMEOUT' as const) : undefined,
         });
-        fail(setupFailure(late, connection.upgrading === true, options));
+        fail(setupFailure(late, connection.upgrading === true, this.#options));
       });
       connection.on('error', (error: LibraryError) => {
-        if (!isSettled) fail(setupFailure(error, connection.upgrading === true, options));
+        if (!isSettled) fail(setupFailure(error, connection.upgrading === true, this.#options));
         else this.#fail(error);
       });
       connection.once('end', () => {
@@ -140,21 +154,14 @@ export class ClientSession {
         });
       });
       connection.connect((error) => {
-        if (error) return fail(setupFailure(error, false, options));
+        if (error) return fail(setupFailure(error, false, this.#options));
         if (isSettled) return;
         isSettled = true;
         this.#unwatch();
-        options.signal.removeEventListener('abort', onAbort);
+        signal.removeEventListener('abort', onAbort);
         this.#describeTls();
         resolve();
       });
-    });
-    // This handler is set before the constructor's caller awaits the promise.
-    this.ready.catch(() => {});
-    // The library adds its listeners only in the next turn.
-    socket.on('error', () => {});
-    socket.once('close', () => {
-      if (connection.stage === 'init') connection.close();
     });
   }
 

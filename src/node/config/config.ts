@@ -61,9 +61,27 @@ export function readConfig(env: Environment = process.env): Config {
       wrong(key, accepts);
     }
   }
-  const agree = (keys: readonly Key[], holds: () => boolean, key: Key, accepted: string) => {
+  checkAgreement(values, good, wrong);
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  return configOf(values, env);
+}
+
+type Wrong = (key: Key, accepted: string) => void;
+/** Reports `key` when all of `keys` can be read and do not agree. */
+type Agree = (keys: readonly Key[], holds: () => boolean, key: Key, accepted: string) => void;
+
+/** Checks values that must agree with each other. `good`: the keys whose values can be read. */
+function checkAgreement(values: Values, good: ReadonlySet<Key>, wrong: Wrong): void {
+  const agree: Agree = (keys, holds, key, accepted) => {
     if (keys.every((each) => good.has(each)) && !holds()) wrong(key, accepted);
   };
+  checkPairs(values, agree);
+  checkExposure(values, agree);
+  checkPorts(values, agree);
+}
+
+function checkPairs(values: Values, agree: Agree): void {
   agree(
     ['roles', 'natsUrl'],
     () => values.natsUrl !== undefined || values.roles.has('mailbox'),
@@ -97,6 +115,10 @@ export function readConfig(env: Environment = process.env): Config {
     if (values[key] === undefined)
       agree(signing, both, key, `${VARIABLES[key].accepts}, because the other of the pair is set`);
   }
+}
+
+/** Checks what may be open without authentication, and the keys of Web Push. */
+function checkExposure(values: Values, agree: Agree): void {
   agree(
     ['allowPlaintextAuth', 'bind'],
     () => !values.allowPlaintextAuth || isLoopback(values.bind),
@@ -122,6 +144,9 @@ export function readConfig(env: Environment = process.env): Config {
     'vapidPublicKey',
     'the public key of MANSIO_VAPID_PRIVATE_KEY, and neither without the other',
   );
+}
+
+function checkPorts(values: Values, agree: Agree): void {
   const ports = [
     ...(['httpPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
     ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
@@ -132,8 +157,9 @@ export function readConfig(env: Environment = process.env): Config {
       agree([key, other], apart, key, `a port other than ${VARIABLES[other].name}`);
     }
   });
-  if (problems.length > 0) throw new ConfigError(problems);
+}
 
+function configOf(values: Values, env: Environment): Config {
   const { tlsCert, tlsKey, vapidPublicKey: publicKey, vapidPrivateKey: privateKey, ...others } = values;
   const { dkimSelector, dkimKey, ...rest } = others;
   const demo = isDemo(values);

@@ -29,85 +29,33 @@ export interface RecentBlobs extends BlobStore {
 
 /** The same store, which reads blobs from memory for a while after `put`. */
 export function recentBlobs(blobs: BlobStore): RecentBlobs {
-  const recent = new LRUCache<string, RecentBlob>({
-    maxSize: KEPT_OCTETS,
-    sizeCalculation: ({ bytes }) => INDEX_OCTETS + bytes.length,
-    ttl: KEPT_MS,
-  });
-
-  const shared = new WeakMap<SharedMessage, Promise<Buffer | undefined>>();
-
-  async function* streamOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
-    if (octets.length > 0) yield octets;
-  }
-
-  /** Returns the blobs that are in memory, and reads the others from the store in one query. */
-  async function recentOrStored<T>(
-    hashes: readonly string[],
-    of: (blob: RecentBlob) => T,
-    ask: (hashes: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  ): Promise<ReadonlyMap<string, T>> {
-    const found = new Map<string, T>();
-    for (const hash of hashes) {
-      const blob = recent.get(hash);
-      if (blob !== undefined) found.set(hash, of(blob));
-    }
-    if (found.size === hashes.length) return found;
-    const stored = await ask(hashes.filter((hash) => !found.has(hash)));
-    return found.size === 0 ? stored : new Map([...found, ...stored]);
-  }
-
-  /** The first of the mailboxes that place the message reads it for all. */
-  function bytesOfShared(message: SharedMessage): Promise<Buffer | undefined> | undefined {
-    const known = shared.get(message);
-    if (known !== undefined || !message.isOpen) return known;
-    const read = bytesOf(message.content);
-    shared.set(message, read);
-    return read;
-  }
-
-  function keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
-    if (bytes !== undefined) recent.set(hash, { index, bytes });
-  }
-
+  const recent = new RecentBlobCache();
   return {
     ...blobs,
     async put(content) {
       // The bytes are read before the store gets the content, because they are released afterwards.
       const bytes = await bytesOf(content);
       await blobs.put(readFrom(content, bytes));
-      keep(content, bytes);
+      recent.keep(content, bytes);
     },
     keptBy(mailboxes) {
-      async function commitContents(change: MailboxChange): ReturnType<MailboxStore['commit']> {
-        const own = await allOf(change.contents, bytesOf);
-        const contents = change.contents.map((content, i) => readFrom(content, own[i]));
-        const shared = await allOf(change.shared, ({ message }) => bytesOfShared(message));
-        const result = await mailboxes.commit({ ...change, contents });
-        if (result.kind !== 'committed') return result;
-        change.contents.forEach((content, i) => {
-          keep(content, own[i]);
-        });
-        change.shared.forEach(({ message }, i) => {
-          keep(message.content, shared[i]);
-        });
-        return result;
-      }
       const commit = (change: MailboxChange) =>
-        change.contents.length + change.shared.length === 0 ? mailboxes.commit(change) : commitContents(change);
+        change.contents.length + change.shared.length === 0
+          ? mailboxes.commit(change)
+          : recent.commitContents(mailboxes, change);
       return { ...mailboxes, commit };
     },
     async index(hash) {
       return recent.get(hash)?.index ?? blobs.index(hash);
     },
     indexes: (hashes) =>
-      recentOrStored(
+      recent.recentOrStored(
         hashes,
         ({ index }) => index,
         (wanted) => blobs.indexes(wanted),
       ),
     readAll: (hashes) =>
-      recentOrStored(
+      recent.recentOrStored(
         hashes,
         ({ bytes }) => bytes,
         (wanted) => blobs.readAll(wanted),
@@ -129,6 +77,71 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
         : blobs.stream(hash, start, end);
     },
   };
+}
+
+async function* streamOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (octets.length > 0) yield octets;
+}
+
+class RecentBlobCache {
+  readonly #recent = new LRUCache<string, RecentBlob>({
+    maxSize: KEPT_OCTETS,
+    sizeCalculation: ({ bytes }) => INDEX_OCTETS + bytes.length,
+    ttl: KEPT_MS,
+  });
+  readonly #shared = new WeakMap<SharedMessage, Promise<Buffer | undefined>>();
+
+  get(hash: string): RecentBlob | undefined {
+    return this.#recent.get(hash);
+  }
+
+  keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
+    if (bytes !== undefined) this.#recent.set(hash, { index, bytes });
+  }
+
+  /** Returns the blobs that are in memory, and reads the others from the store in one query. */
+  async recentOrStored<T>(
+    hashes: readonly string[],
+    of: (blob: RecentBlob) => T,
+    ask: (hashes: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  ): Promise<ReadonlyMap<string, T>> {
+    const found = new Map<string, T>();
+    for (const hash of hashes) {
+      const blob = this.#recent.get(hash);
+      if (blob !== undefined) found.set(hash, of(blob));
+    }
+    if (found.size === hashes.length) return found;
+    const stored = await ask(hashes.filter((hash) => !found.has(hash)));
+    return found.size === 0 ? stored : new Map([...found, ...stored]);
+  }
+
+  /** Commits, and keeps the contents that were committed. */
+  async commitContents(
+    mailboxes: Pick<MailboxStore, 'commit'>,
+    change: MailboxChange,
+  ): ReturnType<MailboxStore['commit']> {
+    const own = await allOf(change.contents, bytesOf);
+    const contents = change.contents.map((content, i) => readFrom(content, own[i]));
+    const shared = await allOf(change.shared, ({ message }) => this.#bytesOfShared(message));
+    const result = await mailboxes.commit({ ...change, contents });
+    if (result.kind !== 'committed') return result;
+    change.contents.forEach((content, i) => {
+      this.keep(content, own[i]);
+    });
+    change.shared.forEach(({ message }, i) => {
+      this.keep(message.content, shared[i]);
+    });
+    return result;
+  }
+
+  /** The first of the mailboxes that place the message reads it for all. */
+  #bytesOfShared(message: SharedMessage): Promise<Buffer | undefined> | undefined {
+    const known = this.#shared.get(message);
+    if (known !== undefined || !message.isOpen) return known;
+    const read = bytesOf(message.content);
+    this.#shared.set(message, read);
+    return read;
+  }
 }
 
 /** Avoids Promise.all for one item or none, which is the usual case. */

@@ -108,22 +108,12 @@ class ChangeCoalescer {
         for (const { folderId, uid } of placements) this.#folder(folderId).placeAdded(uid, email.id, change.seq);
         return;
       }
-      case 'EmailPlaced': {
-        const folder = this.#folder(change.payload.folderId);
-        const together = togetherIn(change);
-        if (together !== undefined) folder.placeTogether(together);
-        else
-          for (const { emailId, uid } of placementsIn(change.payload))
-            folder.place(uid, emailId, change.seq, change.at);
+      case 'EmailPlaced':
+        this.#place(change);
         return;
-      }
-      case 'EmailExpunged': {
-        const folder = this.#folder(change.payload.folderId);
-        const together = togetherIn(change);
-        if (together !== undefined) folder.expungeTogether(together);
-        else for (const { emailId, uid } of placementsIn(change.payload)) folder.expunge(uid, emailId, change.seq);
+      case 'EmailExpunged':
+        this.#expunge(change);
         return;
-      }
       case 'EmailRemoved':
         for (const removed of removedIn(change.payload)) this.#remove(removed, change.seq);
         return;
@@ -189,6 +179,20 @@ class ChangeCoalescer {
       case 'UnreadCountChanged':
         return;
     }
+  }
+
+  #place(change: ChangeOf<'EmailPlaced'>): void {
+    const folder = this.#folder(change.payload.folderId);
+    const together = togetherIn(change);
+    if (together !== undefined) folder.placeTogether(together);
+    else for (const { emailId, uid } of placementsIn(change.payload)) folder.place(uid, emailId, change.seq, change.at);
+  }
+
+  #expunge(change: ChangeOf<'EmailExpunged'>): void {
+    const folder = this.#folder(change.payload.folderId);
+    const together = togetherIn(change);
+    if (together !== undefined) folder.expungeTogether(together);
+    else for (const { emailId, uid } of placementsIn(change.payload)) folder.expunge(uid, emailId, change.seq);
   }
 
   result(): CoalescedChanges {

@@ -1,7 +1,7 @@
 // The mailbox as if the records of a batch were committed. Records are applied one after the other, so that later commands of the batch see
 // the changes of earlier ones.
 import { SEEN } from '../../../mail/flags.js';
-import { type Change, flaggedIn, placementsIn, removedIn } from '../../../store/changes/changes.js';
+import { type Change, type ChangeOf, flaggedIn, placementsIn, removedIn } from '../../../store/changes/changes.js';
 import type { FilterChanges } from '../filters/filter-changes.js';
 import type { OutboundChanges } from '../outbound/changes.js';
 import type { Annotations } from './annotations.js';
@@ -43,59 +43,30 @@ export class ChangedMailbox {
         for (const { folderId, uid } of placements) this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
         return;
       }
-      case 'EmailPlaced': {
-        const { folderId, uid } = change.payload;
-        const placed = slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId));
-        placed.forEach((slot, i) => {
-          this.folders.place(folderId, slot, uid + i, this.#isUnread(slot), seq);
-        });
+      case 'EmailPlaced':
+        this.#place(change, slots);
         return;
-      }
-      case 'EmailExpunged': {
-        const { folderId } = change.payload;
-        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
-          this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
-        }
+      case 'EmailExpunged':
+        this.#expunge(change, slots);
         return;
-      }
-      case 'EmailRemoved': {
-        const { placements } = change.payload;
-        for (const slot of slots ?? removedIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
-          for (const { folderId } of placements) this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
-          this.emails.remove(slot);
-        }
+      case 'EmailRemoved':
+        this.#remove(change, slots);
         return;
-      }
-      case 'FlagsChanged': {
-        const { flags, changed } = change.payload;
-        const flagged = slots ?? flaggedIn(change.payload).map((emailId) => this.emails.find(emailId));
-        this.emails.setFlags(change, flagged);
-        this.folders.reflag(flagged, (changed & SEEN) === 0 ? 0 : (flags & SEEN) === 0 ? 1 : -1, seq);
+      case 'FlagsChanged':
+        this.#flag(change, slots);
         return;
-      }
-      case 'DeletedChanged': {
-        const { folderId, isDeleted } = change.payload;
-        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
-          this.folders.setDeleted(folderId, slot, isDeleted, this.#isUnread(slot), seq);
-        }
+      case 'DeletedChanged':
+        this.#mark(change, slots);
         return;
-      }
       case 'FolderCreated':
         this.folders.create(change.payload.folder, seq);
         return;
       case 'FolderChanged':
         this.folders.change(change.payload.folder, seq);
         return;
-      case 'FolderDeleted': {
-        const { folderId, placed } = change.payload;
-        this.folders.delete(folderId);
-        if (this.annotations.count(folderId) > 0) this.#ownAnnotations().deleteFolder(folderId);
-        for (const { emailId, uid } of placed?.emails ?? []) {
-          const slot = this.emails.find(emailId);
-          this.folders.place(placed!.folderId, slot, uid, this.#isUnread(slot), seq);
-        }
+      case 'FolderDeleted':
+        this.#deleteFolder(change);
         return;
-      }
       case 'AnnotationsChanged': {
         const { folderId, entries } = change.payload;
         const annotations = this.#ownAnnotations();
@@ -122,6 +93,59 @@ export class ChangedMailbox {
       case 'DeliveredLocally':
       case 'PreferencesChanged':
         return;
+    }
+  }
+
+  #place(change: ChangeOf<'EmailPlaced'>, slots: readonly number[] | undefined): void {
+    const { seq } = change;
+    const { folderId, uid } = change.payload;
+    const placed = slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId));
+    placed.forEach((slot, i) => {
+      this.folders.place(folderId, slot, uid + i, this.#isUnread(slot), seq);
+    });
+  }
+
+  #expunge(change: ChangeOf<'EmailExpunged'>, slots: readonly number[] | undefined): void {
+    const { seq } = change;
+    const { folderId } = change.payload;
+    for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
+      this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+    }
+  }
+
+  #remove(change: ChangeOf<'EmailRemoved'>, slots: readonly number[] | undefined): void {
+    const { seq } = change;
+    const { placements } = change.payload;
+    for (const slot of slots ?? removedIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
+      for (const { folderId } of placements) this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+      this.emails.remove(slot);
+    }
+  }
+
+  #flag(change: ChangeOf<'FlagsChanged'>, slots: readonly number[] | undefined): void {
+    const { seq } = change;
+    const { flags, changed } = change.payload;
+    const flagged = slots ?? flaggedIn(change.payload).map((emailId) => this.emails.find(emailId));
+    this.emails.setFlags(change, flagged);
+    this.folders.reflag(flagged, (changed & SEEN) === 0 ? 0 : (flags & SEEN) === 0 ? 1 : -1, seq);
+  }
+
+  #mark(change: ChangeOf<'DeletedChanged'>, slots: readonly number[] | undefined): void {
+    const { seq } = change;
+    const { folderId, isDeleted } = change.payload;
+    for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
+      this.folders.setDeleted(folderId, slot, isDeleted, this.#isUnread(slot), seq);
+    }
+  }
+
+  #deleteFolder(change: ChangeOf<'FolderDeleted'>): void {
+    const { seq } = change;
+    const { folderId, placed } = change.payload;
+    this.folders.delete(folderId);
+    if (this.annotations.count(folderId) > 0) this.#ownAnnotations().deleteFolder(folderId);
+    for (const { emailId, uid } of placed?.emails ?? []) {
+      const slot = this.emails.find(emailId);
+      this.folders.place(placed!.folderId, slot, uid, this.#isUnread(slot), seq);
     }
   }
 
