@@ -137,49 +137,127 @@ class ServedRequest implements HttpRequest {
 
 /** @throws Error when the address cannot be listened on, with the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const { handler, log, cors = (_, reply) => reply } = options;
-  const limits = { ...HTTP_LIMITS, ...options.limits };
-  const endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
-  const { trusted } = options;
-  const openRequests = new OpenRequests();
-  let draining = false;
-  let isListening = true;
-  let stopping: Promise<void> | undefined;
-  let addressOf: ReadAddress = peerAddress;
+  const server = new UwsServer(options, await loadServerLibrary());
+  await server.listen();
+  return server;
+}
 
-  async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
-    const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
+class UwsServer implements HttpServer {
+  address = '';
+  readonly #uws: ServerLibrary;
+  readonly #options: HttpOptions;
+  readonly #handler: HttpHandler;
+  readonly #log: Log;
+  readonly #cors: Cors;
+  readonly #limits: HttpLimits;
+  readonly #endpoints: Map<string, WebSocketEndpoint>;
+  readonly #openRequests = new OpenRequests();
+  #draining = false;
+  #isListening = true;
+  #stopping: Promise<void> | undefined;
+  #addressOf: ReadAddress = peerAddress;
+  readonly #app: TemplatedApp;
+  readonly #lateUpgrades: LateUpgrade;
+  #listening: Listening | undefined;
+
+  constructor(options: HttpOptions, uws: ServerLibrary) {
+    this.#uws = uws;
+    this.#options = options;
+    const { handler, log, cors = (_, reply) => reply } = options;
+    this.#handler = handler;
+    this.#log = log;
+    this.#cors = cors;
+    this.#limits = { ...HTTP_LIMITS, ...options.limits };
+    this.#endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
+    this.#app = uws.App();
+    this.#lateUpgrades = new LateUpgrade(this.#log);
+    if (this.#endpoints.size > 0)
+      this.#app.get(this.#lateUpgrades.path, (response) => this.#lateUpgrades.take(response));
+    for (const [path, endpoint] of this.#endpoints) this.#addEndpoint(path, endpoint);
+    this.#app.any('/*', (response, raw) => this.#serve(response, readHead(raw, this.#limits)));
+  }
+
+  /** @throws when the port cannot be opened */
+  async listen(): Promise<void> {
+    const { trusted } = this.#options;
+    const listening =
+      trusted === undefined || trusted.isEmpty
+        ? await listenItself(this.#uws, this.#app, this.#options)
+        : await listenBehind(this.#app, this.#options, trusted);
+    this.#listening = listening;
+    this.#addressOf = listening.addressOf ?? peerAddress;
+    if (this.#endpoints.size > 0) await this.#lateUpgrades.start(listening.self);
+    this.address = authority(this.#options.bind, listening.port);
+  }
+
+  beginDrain(othersListen = false): void {
+    this.#draining = true;
+    if (othersListen) this.#endListening();
+  }
+
+  stop(graceMs: number): Promise<void> {
+    this.#stopping ??= this.#shutDown(graceMs);
+    return this.#stopping;
+  }
+
+  #addEndpoint(path: string, endpoint: WebSocketEndpoint): void {
+    const handlers = socketHandlers(this.#log);
+    this.#app.ws<SocketData>(path, {
+      ...handlers,
+      compression: this.#uws.DISABLED,
+      maxPayloadLength: endpoint.maxMessageBytes,
+      maxBackpressure: this.#limits.socketBufferBytes,
+      closeOnBackpressureLimit: true,
+      // The endpoint sends pings by its own protocol.
+      idleTimeout: 0,
+      sendPingsAutomatically: false,
+      upgrade: (response, raw, context) =>
+        upgrade(endpoint, response, raw, context, {
+          limits: this.#limits,
+          log: this.#log,
+          remoteAddress: (of, headers) => this.#addressOf(of, headers),
+          stopping: () => this.#stopping !== undefined,
+          late: (to, run) => this.#lateUpgrades.run(to, run),
+          refuse: (...refused) => this.#refuse(...refused),
+          reply: (to, reply) =>
+            void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: this.#limits.stallMs }),
+        }),
+    });
+  }
+
+  async #answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
+    const negotiated = head.path.endsWith('/negotiate') ? this.#endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
       if (head.method !== 'POST') return otherMethod(head.method, ['POST']);
       return answerReply(await negotiated.negotiate(upgradeRequest(head, request.remoteAddress)));
     }
-    const endpoint = endpoints.get(head.path);
-    return endpoint === undefined ? handler(request) : exchange(endpoint, head, request);
+    const endpoint = this.#endpoints.get(head.path);
+    return endpoint === undefined ? this.#handler(request) : exchange(endpoint, head, request);
   }
 
-  function refuse(response: HttpResponse, head: RequestHead, problem: Problem): void {
+  #refuse(response: HttpResponse, head: RequestHead, problem: Problem): void {
     const reply = problemReply(problem);
-    refuseAtOnce(response, { ...cors(head, reply), body: reply.body });
+    refuseAtOnce(response, { ...this.#cors(head, reply), body: reply.body });
   }
 
-  function serve(response: HttpResponse, head: RequestHead): void {
-    const remoteAddress = addressOf(response, head.headers) ?? '';
+  #serve(response: HttpResponse, head: RequestHead): void {
+    const remoteAddress = this.#addressOf(response, head.headers) ?? '';
     const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
     if (problem !== undefined) {
       response.onAborted(() => {});
-      refuse(response, head, problem);
-      log.debug({ method: head.method, status: problem.status }, 'request refused');
+      this.#refuse(response, head, problem);
+      this.#log.debug({ method: head.method, status: problem.status }, 'request refused');
       return;
     }
     const writer = new ReplyWriter(response);
     const isRead = head.method === 'GET' || head.method === 'HEAD';
-    const body = new RequestBody(response, head.contentLength, limits, isRead);
+    const body = new RequestBody(response, head.contentLength, this.#limits, isRead);
     const open = {
       stayOpen: () => {
         if (!writer.isBehind) body.stayOpen();
       },
     };
-    openRequests.begin(open);
+    this.#openRequests.begin(open);
     const request = new ServedRequest(head, isRead, remoteAddress, writer, body);
     response.onAborted(() => {
       writer.abort();
@@ -190,91 +268,43 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     // write has not begun yet, and is not executed.
     const carriedOut = async () => {
       if (!isRead) await nextTurn();
-      return writer.aborted ? undefined : answer(head, request);
+      return writer.aborted ? undefined : this.#answer(head, request);
     };
     carriedOut()
       .catch((error: unknown) => {
-        log.error({ err: error }, 'request handler failed');
+        this.#log.error({ err: error }, 'request handler failed');
         return problemReply(new Problem(500));
       })
       .then(async (answered) => {
         if (answered === undefined) return;
         // The library does not report whether the client receives a reply without a body, so the next request is not served in this turn.
         if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
-        const reply = cors(head, answered);
+        const reply = this.#cors(head, answered);
         const mustClose = !writer.aborted && body.abandon();
         const written = await writer.write(reply, {
           head: head.method === 'HEAD',
-          close: mustClose || draining,
-          stallMs: limits.stallMs,
+          close: mustClose || this.#draining,
+          stallMs: this.#limits.stallMs,
         });
         reply.finished?.(written.outcome, written.error);
       })
-      .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
-      .finally(() => openRequests.end(open));
+      .catch((error: unknown) => this.#log.error({ err: error }, 'reply could not be written'))
+      .finally(() => this.#openRequests.end(open));
   }
 
-  const uws = await loadServerLibrary();
-  const app = uws.App();
-  const lateUpgrades = new LateUpgrade(log);
-  if (endpoints.size > 0) app.get(lateUpgrades.path, (response) => lateUpgrades.take(response));
-  for (const [path, endpoint] of endpoints) {
-    const handlers = socketHandlers(log);
-    app.ws<SocketData>(path, {
-      ...handlers,
-      compression: uws.DISABLED,
-      maxPayloadLength: endpoint.maxMessageBytes,
-      maxBackpressure: limits.socketBufferBytes,
-      closeOnBackpressureLimit: true,
-      // The endpoint sends pings by its own protocol.
-      idleTimeout: 0,
-      sendPingsAutomatically: false,
-      upgrade: (response, raw, context) =>
-        upgrade(endpoint, response, raw, context, {
-          limits,
-          log,
-          remoteAddress: (of, headers) => addressOf(of, headers),
-          stopping: () => stopping !== undefined,
-          late: (to, run) => lateUpgrades.run(to, run),
-          refuse,
-          reply: (to, reply) =>
-            void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: limits.stallMs }),
-        }),
-    });
-  }
-  app.any('/*', (response, raw) => serve(response, readHead(raw, limits)));
-
-  function endListening(): void {
-    if (isListening) listening.end();
-    isListening = false;
+  #endListening(): void {
+    if (this.#isListening) this.#listening?.end();
+    this.#isListening = false;
   }
 
-  async function shutDown(graceMs: number): Promise<void> {
-    draining = true;
-    endListening();
-    await openRequests.settle(graceMs);
-    lateUpgrades.stop();
-    app.close();
-    await listening.closed?.();
+  async #shutDown(graceMs: number): Promise<void> {
+    this.#draining = true;
+    this.#endListening();
+    await this.#openRequests.settle(graceMs);
+    this.#lateUpgrades.stop();
+    this.#app.close();
+    await this.#listening?.closed?.();
   }
-
-  const listening =
-    trusted === undefined || trusted.isEmpty
-      ? await listenItself(uws, app, options)
-      : await listenBehind(app, options, trusted);
-  addressOf = listening.addressOf ?? peerAddress;
-  if (endpoints.size > 0) await lateUpgrades.start(listening.self);
-  return {
-    address: authority(options.bind, listening.port),
-    beginDrain(othersListen = false) {
-      draining = true;
-      if (othersListen) endListening();
-    },
-    stop(graceMs) {
-      stopping ??= shutDown(graceMs);
-      return stopping;
-    },
-  };
 }
 
 interface Listening {
