@@ -1,86 +1,11 @@
-// Tests limits of connections: in total, per address, per account, in time, and in what a client may send.
-import net from 'node:net';
-import { ConnectionShares } from '../../../src/net/tcp/connection-limits.js';
+// Tests limits of IMAP: in time, and in what a client may send. What all protocols have in common is in test/scenarios/protocols and
+// test/gateways/sessions.
 import { eventually } from '../../scenarios/cluster/support/eventually.js';
-import { v1 } from '../../support/proxy-protocol.js';
 import test from '../../support/test.js';
-import { ImapClient, Literal } from './client.js';
-import { ALICE, ALICE_EMAIL, BOB, startImap } from './gateway.js';
+import { type ImapClient, Literal } from './client.js';
+import { ALICE, BOB, startImap } from './gateway.js';
 
 const only = async (client: ImapClient): Promise<string | undefined> => (await client.rest())[0];
-
-test('a listener and an address have so many connections, and places come free', async (t) => {
-  const gateway = await startImap(t, {
-    limits: { connections: 3, connectionsPerAddress: 2 },
-    trusted: ['127.0.0.0/8'],
-  });
-  const connect = async (address: string) => {
-    const client = new ImapClient(net.connect(gateway.port, '127.0.0.1'));
-    client.write(v1(address));
-    return client;
-  };
-  const first = await connect('203.0.113.1');
-  t.regex(await first.next(), /^\* OK /);
-  t.regex(await (await connect('203.0.113.1')).next(), /^\* OK /);
-  t.is(await only(await connect('203.0.113.1')), '* BYE [LIMIT] Too many connections from your address');
-  t.regex(await (await connect('203.0.113.2')).next(), /^\* OK /);
-  t.is(
-    await only(new ImapClient(net.connect(gateway.port, '127.0.0.1'))),
-    '* BYE [UNAVAILABLE] Too many connections, try again later',
-  );
-  first.write('a LOGOUT\r\n');
-  await first.rest();
-  first.close();
-  // The server hears of the end of the connection a little later.
-  for (;;) {
-    const client = await connect('203.0.113.1');
-    const greeting = await client.next();
-    if (greeting.startsWith('* OK')) break;
-    t.regex(greeting, /^\* BYE /);
-    await client.rest();
-  }
-});
-
-test('an account has so many connections; another account is not kept out', async (t) => {
-  const gateway = await startImap(t, { limits: { connectionsPerAccount: 2 } });
-  await gateway.open();
-  await gateway.open('app-key');
-  const third = await gateway.connect();
-  t.is(
-    (await third.command(`LOGIN ${ALICE_EMAIL} alice-key`)).tagged,
-    'NO [LIMIT] Too many connections of your account',
-  );
-  await gateway.open('bob-key');
-});
-
-test('an account and an address have one share of all listeners together', async (t) => {
-  const limits = { connections: 10, connectionsPerAddress: 4, connectionsPerAccount: 2 };
-  const shares = new ConnectionShares(limits);
-  const [first, second] = [await startImap(t, { limits, shares }), await startImap(t, { limits, shares })];
-  await first.open();
-  await second.open();
-  const third = await second.connect();
-  t.is(
-    (await third.command(`LOGIN ${ALICE_EMAIL} alice-key`)).tagged,
-    'NO [LIMIT] Too many connections of your account',
-  );
-  await first.connect();
-  const fifth = new ImapClient(net.connect(first.port, '127.0.0.1'));
-  t.is(await only(fifth), '* BYE [LIMIT] Too many connections from your address');
-  t.deepEqual([first.listener.connections, second.listener.connections], [2, 2]);
-});
-
-test('who does not log in in time is told to go, whatever is said meanwhile', async (t) => {
-  const gateway = await startImap(t, { limits: { loginMs: 300 } });
-  const silent = await gateway.connect();
-  const chatty = await gateway.connect();
-  const talk = setInterval(() => chatty.write('a NOOP\r\n'), 20);
-  t.is(await only(silent), '* BYE No login in time');
-  t.is((await chatty.rest()).at(-1), '* BYE No login in time');
-  clearInterval(talk);
-  const stays = await (await startImap(t)).open();
-  t.is((await stays.command('NOOP')).tagged, 'OK NOOP completed');
-});
 
 test('silence ends a session, in IDLE too', async (t) => {
   // Logging in must fit into this time on a busy machine.
@@ -173,17 +98,4 @@ test('an account has a share of the memory for searches that are kept up to date
   t.true(await isKept(other, 'ALL'), 'a view that is closed holds nothing');
   for (const each of [client, other, bob]) each.close();
   await eventually('the memory of closed sessions', () => gateway.context.memory.searches.held === 0);
-});
-
-test('a client that sends commands and reads nothing is not read from, and loses nothing', async (t) => {
-  const gateway = await startImap(t);
-  const [client, other] = [await gateway.open(), await gateway.open()];
-  client.socket.pause();
-  // The replies have some megabytes, more than may be buffered for a client.
-  const count = 20_000;
-  client.write(`${'x CAPABILITY\r\n'.repeat(count)}y NOOP\r\n`);
-  for (let i = 0; i < 100; i++) t.is((await other.command('NOOP')).tagged, 'OK NOOP completed');
-  client.socket.resume();
-  const { untagged } = await client.answer('y');
-  t.is(untagged.filter((line) => line.startsWith('x OK')).length, count);
 });

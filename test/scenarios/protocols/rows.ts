@@ -6,6 +6,7 @@ import { certificates } from '../../../dev/certificate.js';
 import type { GuardLimits } from '../../../src/auth/login-guard.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import type { CertificateSource } from '../../../src/net/tcp/certificate-source.js';
+import type { ConnectionShares } from '../../../src/net/tcp/connection-limits.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import type { Listeners } from '../../../src/node/listeners/listeners.js';
 import { ALICE as ACCOUNT, startImap } from '../../gateways/imap/gateway.js';
@@ -22,11 +23,14 @@ export interface ProtocolSettings {
     readonly handshakeMs?: number;
     readonly connections?: number;
     readonly connectionsPerAddress?: number;
+    readonly connectionsPerAccount?: number;
     readonly authFailures?: number;
     /** Only IMAP and POP3 have it. */
     readonly recheckMs?: number;
   };
   readonly guard?: Partial<GuardLimits>;
+  /** Only IMAP and POP3 have it. */
+  readonly shares?: ConnectionShares;
   readonly allowPlaintextAuth?: boolean;
   readonly tokens?: TokenVerifier;
   /** Clock of the logins, in ms. */
@@ -42,6 +46,7 @@ export interface OpenListener {
   connections(): number;
   readonly logged: readonly Record<string, unknown>[];
   readonly accounts: TestAccounts;
+  beginDrain(): void;
 }
 
 /** The accounts of a listener with logins. */
@@ -77,6 +82,7 @@ export type LoginOutcome =
   | 'wrong'
   | 'scopeMissing'
   | 'limited'
+  | 'tooManyConnections'
   | 'unavailable'
   | 'needsTls'
   | 'notOffered'
@@ -105,6 +111,7 @@ export interface ProtocolRow {
   readonly idle: RegExp;
   readonly addressFull: RegExp;
   readonly full: RegExp;
+  readonly stopping: RegExp;
   /** Undefined when mail is accepted from anyone. */
   readonly login: LoginRow | undefined;
   /** Opens a listener, which stops when the test ends. Replies to failed logins are not delayed. */
@@ -155,6 +162,7 @@ const smtp = {
   idle: /^421 4\.4\.2 Timeout/,
   addressFull: /^421 4\.7\.0 Too many connections from your address/,
   full: /^421 4\.3\.2 Too many connections/,
+  stopping: /^421 4\.3\.2 Service closing/,
 };
 
 const mx: ProtocolRow = {
@@ -170,7 +178,13 @@ const mx: ProtocolRow = {
       trusted: new TrustedNetworks(trusted),
       tls,
     });
-    return { port: portOf(address), connections: () => listener.connections, logged, accounts: NO_ACCOUNTS };
+    return {
+      port: portOf(address),
+      connections: () => listener.connections,
+      logged,
+      accounts: NO_ACCOUNTS,
+      beginDrain: () => listener.beginDrain(),
+    };
   },
 };
 
@@ -191,6 +205,7 @@ function submission(implicitTls: boolean): ProtocolRow {
       wrong: /^535 5\.7\.8 Auth/,
       scopeMissing: /^535 5\.7\.8 The API key needs/,
       limited: /^454 4\.7\.0 Too many/,
+      tooManyConnections: /^421 4\.7\.0 Too many connections of your account/,
       unavailable: /^454 4\.7\.0 Credentials cannot be checked/,
       needsTls: /^538 5\.7\.11 /,
       notOffered: /^504 5\.5\.4 /,
@@ -209,7 +224,13 @@ function submission(implicitTls: boolean): ProtocolRow {
         tls,
       });
       const accounts = accountsOf(directory, 'alice');
-      return { port: portOf(address), connections: () => listener.connections, logged, accounts };
+      return {
+        port: portOf(address),
+        connections: () => listener.connections,
+        logged,
+        accounts,
+        beginDrain: () => listener.beginDrain(),
+      };
     },
   };
 }
@@ -230,6 +251,7 @@ function imap(implicitTls: boolean): ProtocolRow {
     idle: /^\* BYE .*idle/,
     addressFull: /^\* BYE \[LIMIT\] Too many connections from your address/,
     full: /^\* BYE \[UNAVAILABLE\] Too many connections/,
+    stopping: /^\* BYE \[UNAVAILABLE\] The server is stopping/,
     login: {
       command: (name, key) => `x LOGIN ${name} ${key}`,
       sasl: 'x AUTHENTICATE ',
@@ -239,7 +261,8 @@ function imap(implicitTls: boolean): ProtocolRow {
       open: /^x OK \[CAPABILITY /,
       wrong: /^x NO \[AUTHENTICATIONFAILED\]/,
       scopeMissing: /^x NO \[AUTHORIZATIONFAILED\]/,
-      limited: /^x NO \[LIMIT\]/,
+      limited: /^x NO \[LIMIT\] Too many wrong/,
+      tooManyConnections: /^x NO \[LIMIT\] Too many connections of your account/,
       unavailable: /^x NO \[UNAVAILABLE\]/,
       needsTls: /^x NO \[PRIVACYREQUIRED\]/,
       notOffered: /^x NO \[CANNOT\]/,
@@ -251,7 +274,13 @@ function imap(implicitTls: boolean): ProtocolRow {
     },
     async listen(t, settings) {
       const { port, listener, logged, directory } = await startImap(t, { ...settings, implicitTls });
-      return { port, connections: () => listener.connections, logged, accounts: accountsOf(directory, ACCOUNT) };
+      return {
+        port,
+        connections: () => listener.connections,
+        logged,
+        accounts: accountsOf(directory, ACCOUNT),
+        beginDrain: () => listener.beginDrain(),
+      };
     },
   };
 }
@@ -273,6 +302,7 @@ function pop3(implicitTls: boolean): ProtocolRow {
     idle: /^-ERR .*idle/,
     addressFull: /^-ERR \[SYS\/TEMP\] Too many connections from your address/,
     full: /^-ERR \[SYS\/TEMP\] Too many connections, /,
+    stopping: /^-ERR \[SYS\/TEMP\] The server is stopping/,
     login: {
       command: (name, key) => `AUTH PLAIN ${plain(name, key)}`,
       sasl: 'AUTH ',
@@ -283,6 +313,7 @@ function pop3(implicitTls: boolean): ProtocolRow {
       wrong: /^-ERR \[AUTH\] Credentials invalid/,
       scopeMissing: /^-ERR \[AUTH\] The API key needs/,
       limited: /^-ERR \[SYS\/TEMP\] Too many wrong credentials/,
+      tooManyConnections: /^-ERR \[SYS\/TEMP\] Too many connections of your account/,
       unavailable: /^-ERR \[SYS\/TEMP\] Temporary failure/,
       needsTls: /^-ERR Encryption required/,
       notOffered: /^-ERR Mechanism not offered/,
@@ -294,7 +325,13 @@ function pop3(implicitTls: boolean): ProtocolRow {
     },
     async listen(t, settings) {
       const { port, listener, logged, directory } = await startPop3(t, { ...settings, implicitTls });
-      return { port, connections: () => listener.connections, logged, accounts: accountsOf(directory, ACCOUNT) };
+      return {
+        port,
+        connections: () => listener.connections,
+        logged,
+        accounts: accountsOf(directory, ACCOUNT),
+        beginDrain: () => listener.beginDrain(),
+      };
     },
   };
 }
