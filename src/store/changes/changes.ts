@@ -169,25 +169,6 @@ export interface StoredOnly {
   readonly summary?: MessageSummary;
 }
 
-/**
- * The emails of a record about flags by their UIDs in one folder, in the order of the record. Absent in records that were read
- * from the log.
- */
-export interface FlaggedInFolder {
-  readonly folderId: string;
-  /** Runs of emails that are adjacent in the folder; the other UIDs of a run belong to emails that have left. */
-  readonly runs: readonly UidRun[];
-  /** Slots in the memory that planned the change. */
-  readonly slots: readonly number[];
-}
-
-export interface UidRun {
-  readonly first: number;
-  readonly last: number;
-  /** Number of emails in the run. */
-  readonly count: number;
-}
-
 export type Change = {
   [T in keyof Payloads]: {
     readonly type: T;
@@ -196,11 +177,7 @@ export type Change = {
     /** ms since the epoch. */
     readonly at: number;
     readonly payload: Payloads[T];
-  } & (T extends 'OutboundChanged'
-    ? { readonly storedOnly?: StoredOnly }
-    : T extends 'FlagsChanged'
-      ? { readonly inFolder?: FlaggedInFolder }
-      : unknown);
+  } & (T extends 'OutboundChanged' ? { readonly storedOnly?: StoredOnly } : unknown);
 }[keyof Payloads];
 
 export type ChangeOf<T extends Change['type']> = Extract<Change, { readonly type: T }>;
@@ -212,7 +189,7 @@ export type ChangeContent = {
 
 /** A record as it is logged and published; `n` counts the records of one seq. */
 export type LoggedChange = {
-  [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly' | 'inFolder'> & { readonly n: number };
+  [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly'> & { readonly n: number };
 }[Change['type']];
 
 /** The emails that a record of changed flags is about. */

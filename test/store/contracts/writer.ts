@@ -99,12 +99,6 @@ export function flaggedTogether(
   return { type: 'FlagsChanged', payload };
 }
 
-/** Returns one record of consecutive emails in a folder; `first` and `last` are the UIDs at its ends. */
-export function flaggedInFolder(folderId: string, ids: readonly string[], flags: number, first: number, last: number) {
-  const runs = [{ first, last, count: ids.length }];
-  return { ...flaggedTogether(ids, flags), inFolder: { folderId, runs, slots: [] } } as ChangeContent;
-}
-
 export function newFolder(parts: Partial<FolderDefinition> = {}): FolderDefinition {
   const id = parts.id ?? newId();
   return {

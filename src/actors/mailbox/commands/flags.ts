@@ -136,7 +136,7 @@ function store(
     if (bits === shared && keywords === undefined) return 0;
     tx.begin();
     const named = keywords === undefined ? {} : { keywords: inKeywordOrder(keywords) };
-    tx.setAlike(slots, { flags: bits, changed: bits ^ shared, ...named }, folderId);
+    tx.setAlike(slots, { flags: bits, changed: bits ^ shared, ...named });
     if (((bits ^ shared) & SEEN) !== 0) tx.announceUnread({ always: true });
     return slots.length;
   }
@@ -172,8 +172,8 @@ function store(
   if (changed === 0) return 0;
   tx.begin();
   for (const all of changes.values()) {
-    if (all.keywords === undefined) tx.setAlike(all.slots, { flags: all.bits, changed: all.changed }, folderId);
-    else tx.setFlags(all.slots, all.bits, all.keywords, folderId);
+    if (all.keywords === undefined) tx.setAlike(all.slots, { flags: all.bits, changed: all.changed });
+    else tx.setFlags(all.slots, all.bits, all.keywords);
   }
   if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
   if (isSeenChanged || marked.length > 0) tx.announceUnread({ always: true });

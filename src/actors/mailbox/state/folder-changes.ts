@@ -1,7 +1,6 @@
 // The folders of a transaction: their rows and their emails as if the batch so far were committed. Only this file updates counters: an
 // email that is added, removed or read changes `total` and `unread` of the folders that hold it, and every change in a folder raises its
 // `highestModseq`.
-import type { UidRun } from '../../../store/changes/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow, SystemRole } from '../../../store/mailbox-rows.js';
 import { ActorFault } from '../../runtime/errors.js';
 import type { FolderColumns } from './folder-columns.js';
@@ -9,8 +8,6 @@ import { grouped } from './grouped.js';
 import type { MailboxState } from './state.js';
 
 const NONE: ReadonlyMap<number, number> = new Map();
-/** The most runs of UIDs that describe the emails of one flag change; otherwise the change lists ids. */
-const MOST_RUNS = 8;
 
 /** UIDNEXT is above it and also has 32 bits (RFC 9051 §9). */
 const LAST_UID = 2 ** 32 - 2;
@@ -102,28 +99,6 @@ export class FolderChanges {
       for (; next < placed.length && placed[next]![1] <= last; next++) slots.push(placed[next]![0]);
     }
     return slots;
-  }
-
-  /**
-   * Runs of the UIDs of emails that the folder holds, ordered by UID. Undefined when there are too many runs, and when the batch has
-   * changed which emails the folder holds.
-   */
-  uidRuns(folderId: string, slots: readonly number[]): readonly UidRun[] | undefined {
-    const columns = this.#state.folders.get(folderId);
-    if (columns === undefined || this.#deleted.has(folderId)) return undefined;
-    if ((this.#changed.get(folderId)?.uids.size ?? 0) > 0) return undefined;
-    const runs: UidRun[] = [];
-    for (let from = 0, to = 0; from < slots.length; from = to) {
-      const first = columns.uidOf(slots[from]!);
-      let index = columns.indexOfUid(first);
-      while (to < slots.length && index < columns.count && columns.slotAt(index) === slots[to]) {
-        index++;
-        to++;
-      }
-      if (to === from || runs.length === MOST_RUNS) return undefined;
-      runs.push({ first, last: columns.uidOf(slots[to - 1]!), count: to - from });
-    }
-    return runs;
   }
 
   /** The modseq of the placement's last change in this batch; otherwise that of the last change of the placement or the email. */

@@ -184,7 +184,7 @@ export class MailboxState {
     const marked = this.markedFolders();
     for (const { change: record, ids } of flaggedTogether) {
       const { flags, keywords } = record.payload;
-      const slots = record.inFolder?.slots ?? this.#slotsOf(ids.octets);
+      const slots = this.#slotsOf(ids.octets);
       for (const folder of marked) folder.reflag(slots, flags);
       this.emails.setFlagsOfAll(slots, flags, record.seq);
       if (keywords !== undefined) this.emails.setKeywordsOfAll(slots, keywords);

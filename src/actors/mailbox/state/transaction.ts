@@ -23,7 +23,7 @@ import { EmailRows } from './email-reads.js';
 import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
 import { areSameKeywords, inKeywordOrder } from './keyword-order.js';
-import { HIDDEN, LEAST_PACKED, NamedEmails } from './named-emails.js';
+import { HIDDEN, NamedEmails } from './named-emails.js';
 import type { MailboxState } from './state.js';
 import type { Unread } from './unread.js';
 
@@ -223,27 +223,20 @@ export class MailboxTransaction {
   }
 
   /** Gives emails these flags and, if given, these keywords. Emails that already have them are skipped. */
-  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[], folderId?: string): void {
+  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[]): void {
     const ordered = keywords === undefined ? undefined : inKeywordOrder(keywords);
     const others = (slot: number) => ordered !== undefined && !areSameKeywords(ordered, this.keywords(slot));
     const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
     for (const [key, group] of groups) {
       if (key === 0) continue;
-      this.setAlike(group, { flags, changed: key >> 1, ...(key % 2 === 1 && { keywords: ordered! }) }, folderId);
+      this.setAlike(group, { flags, changed: key >> 1, ...(key % 2 === 1 && { keywords: ordered! }) });
     }
   }
 
-  /**
-   * Gives emails these flags; `changed` bits must differ for each of them. `folderId`: the folder whose UIDs selected the emails, in UID
-   * order.
-   */
-  setAlike(slots: readonly number[], change: FlagsOfAll, folderId?: string): void {
+  /** Gives emails these flags; `changed` bits must differ for each of them. */
+  setAlike(slots: readonly number[], change: FlagsOfAll): void {
     for (const [alike, hidden] of this.#named.apart(slots)) {
-      const payload = { ...change, ...this.#named.emails(alike), ...hidden };
-      const isOfFolder = folderId !== undefined && alike.length >= LEAST_PACKED;
-      const runs = isOfFolder ? this.folders.uidRuns(folderId, alike) : undefined;
-      const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots: alike } };
-      this.#record({ type: 'FlagsChanged', payload, ...inFolder }, alike);
+      this.#record({ type: 'FlagsChanged', payload: { ...change, ...this.#named.emails(alike), ...hidden } }, alike);
     }
   }
 

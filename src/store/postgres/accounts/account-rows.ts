@@ -18,17 +18,13 @@ export const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name
   { role: 'junk', name: 'Junk' },
 ];
 
-/**
- * Tables whose rows belong to one account and contain its id. They are deleted with the account in this order:
- * `expand_flag_ranges` locks ranges before events.
- */
+/** Tables whose rows belong to one account and contain its id. They are deleted with the account. */
 export const ACCOUNT_TABLES = [
   'placements',
   'expunged',
   'emails',
   'folders',
   'annotations',
-  'flag_ranges',
   'events',
   'flag_overlays',
   'inbound',

@@ -6,7 +6,6 @@ import type { FlagOverlayRows } from '../../flag-settling.js';
 import type { EmailPage } from '../../mailboxes.js';
 import { type Fragment, guarded, type Sql } from '../driver/client.js';
 import type { Pieces } from '../driver/statement-pieces.js';
-import { idsOfRange, type OverlayRow } from './flag-ranges.js';
 
 const ID_OCTETS = 16;
 /** At most this many emails are written in one step before keywords are read. */
@@ -17,11 +16,22 @@ const idsOf = (sql: Sql, count: Fragment) => sql`
   substring((select ids from events where account_id = o.account_id and seq = o.seq)
     from o.first * ${ID_OCTETS} + 1 for ${count} * ${ID_OCTETS})`;
 
-/** All ranges and overlays of an account, with their ids. */
-const rangesAndOverlays = (sql: Sql, accountId: string) => sql`
-  select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids from flag_overlays o where o.account_id = ${accountId}
-  union all
-  select r.seq, r.first, r.flags, ${idsOfRange(sql)} from flag_ranges r where r.account_id = ${accountId}`;
+/** All overlays of an account, with their ids. */
+const overlaysOf = (sql: Sql, accountId: string) => sql`
+  select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids from flag_overlays o where o.account_id = ${accountId}`;
+
+/** An overlay of a record; its ids are in the row of the log. */
+export interface OverlayRow {
+  /** Account. */
+  readonly a: string;
+  readonly seq: number;
+  /** Position of the first id in the row of the log. */
+  readonly first: number;
+  readonly count: number;
+  readonly flags: number;
+  /** All keywords of the emails; undefined when they keep theirs. */
+  readonly keywords?: readonly string[] | undefined;
+}
 
 /** The part of the commit's statement that writes overlays. */
 export function writeOverlays(sql: Pieces, rows: readonly OverlayRow[]) {
@@ -48,9 +58,7 @@ export interface FlagOverlay {
 export async function flagOverlays(sql: Sql, accountId: string): Promise<readonly FlagOverlay[]> {
   return guarded(
     () => sql<FlagOverlay[]>`
-      select seq::float8 as seq, flags, ids from (
-        ${rangesAndOverlays(sql, accountId)}
-      ) o order by o.seq, o.first desc`,
+      select seq::float8 as seq, flags, ids from (${overlaysOf(sql, accountId)}) o order by o.seq, o.first desc`,
   );
 }
 
@@ -77,7 +85,7 @@ export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: rea
 export function overlaidFlags(sql: Sql, accountId: string) {
   return sql`
     overlay as materialized (
-      ${rangesAndOverlays(sql, accountId)}
+      ${overlaysOf(sql, accountId)}
     ), overlaid as materialized (
       select distinct on (id) ${idAt(sql, sql`o.ids`)} as id, o.seq, o.flags
       from overlay o cross join lateral generate_series(0, length(o.ids) / ${ID_OCTETS} - 1) i
@@ -146,12 +154,10 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
 export async function settleKeywords(sql: Sql, accountId: string): Promise<void> {
   for (;;) {
     const [row] = await guarded(
-      () => sql<[{ ranged: boolean; overlaid: boolean }]>`
-        select exists (select from flag_ranges where account_id = ${accountId} and keywords is not null) as ranged,
-          exists (select from flag_overlays where account_id = ${accountId} and keywords is not null) as overlaid`,
+      () => sql<[{ overlaid: boolean }]>`
+        select exists (select from flag_overlays where account_id = ${accountId} and keywords is not null) as overlaid`,
     );
-    if (row.ranged) await expand(sql, accountId);
-    else if (!row.overlaid || !(await writeOverlaid(sql, accountId, MOST_SETTLED))) return;
+    if (!row.overlaid || !(await writeOverlaid(sql, accountId, MOST_SETTLED))) return;
   }
 }
 
@@ -160,29 +166,17 @@ async function accountsBehind(sql: Sql, ageMs: number, limit: number): Promise<r
   const rows = await guarded(
     () => sql<{ id: string }[]>`
       select distinct o.account_id as id
-      from (select account_id, seq from flag_overlays union all select account_id, seq from flag_ranges) o
-        join events e on e.account_id = o.account_id and e.seq = o.seq
+      from flag_overlays o join events e on e.account_id = o.account_id and e.seq = o.seq
       where e.at < now() - ${ageMs} * interval '1 millisecond' limit ${limit}`,
   );
   return rows.map(({ id }) => id);
 }
 
-/** Converts the account's ranges to overlays. */
-async function expand(sql: Sql, accountId: string): Promise<void> {
-  await guarded(() => sql`select expand_flag_ranges(${accountId})`);
-}
-
 /** `sql`: a `byKey` pool. */
 export function postgresFlagOverlays(sql: Sql): FlagOverlayRows {
   return {
-    async dropCovered(accountId) {
-      await expand(sql, accountId);
-      return dropCovered(sql, accountId);
-    },
-    async write(accountId, most) {
-      await expand(sql, accountId);
-      return writeOverlaid(sql, accountId, most);
-    },
+    dropCovered: (accountId) => dropCovered(sql, accountId),
+    write: (accountId, most) => writeOverlaid(sql, accountId, most),
     behind: (ageMs, limit) => accountsBehind(sql, ageMs, limit),
   };
 }

@@ -22,16 +22,7 @@ import {
   rowWithDocument,
   type TablePart,
 } from './commit-parts.js';
-import { writeOverlays } from './flag-overlays.js';
-import {
-  expandRanges,
-  isRanged,
-  type OverlayRow,
-  type RangeRow,
-  rangesOf,
-  takesPlacements,
-  writeRanges,
-} from './flag-ranges.js';
+import { type OverlayRow, writeOverlays } from './flag-overlays.js';
 import {
   endedInbound,
   endInbound,
@@ -72,7 +63,6 @@ interface Fence {
   readonly epoch: number;
   readonly before: number;
   readonly after: number;
-  readonly unplaces?: true;
 }
 
 /**
@@ -88,7 +78,6 @@ class CommitRows {
   readonly added: object[] = [];
   readonly flagged: object[] = [];
   readonly overlaid: OverlayRow[] = [];
-  readonly ranged: RangeRow[] = [];
   readonly removed: object[] = [];
   readonly placed: PlacedRow[] = [];
   readonly placedTogether: PlacedTogetherRow[] = [];
@@ -106,8 +95,7 @@ class CommitRows {
   #add(change: MailboxChange, overlays: Overlays): void {
     const a = change.accountId;
     const coalesced = coalesce(change.changes);
-    const fence = { a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter };
-    this.fences.push(takesPlacements(coalesced) ? { ...fence, unplaces: true } : fence);
+    this.fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
     for (const id of endedInbound(change)) this.consumed.push({ a, id });
     for (const email of coalesced.emailsAdded) this.added.push(emailRow(a, email));
     this.#addFlags(change, coalesced, overlays);
@@ -121,13 +109,10 @@ class CommitRows {
   /** Adds flags and the entries of the log. */
   #addFlags(change: MailboxChange, coalesced: CoalescedChanges, overlays: Overlays): void {
     const a = change.accountId;
-    const areRanges = isRanged(change, coalesced);
-    this.log.add(a, change.changes, areRanges);
+    this.log.add(a, change.changes);
     for (const { change: record } of coalesced.flaggedTogether) {
       const { flags, keywords } = record.payload;
-      const overlay = { a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) };
-      if (areRanges) this.ranged.push(...rangesOf(overlay, record.inFolder!));
-      else this.overlaid.push(overlay);
+      this.overlaid.push({ a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) });
     }
     let flagged = coalesced.emailsFlagged;
     // An overlay may give the email keywords that its row does not have yet; after this change the overlay no longer applies to
@@ -172,7 +157,7 @@ const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
 const NOTHING = pieces``;
-const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)';
+const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint)';
 const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
 
 /** Whether every kind of rows has at most one: each mixture would be another statement to prepare. */
@@ -226,7 +211,7 @@ export async function commitChanges(
   const torn = found.filter(({ threads }) => threads.length > 1);
   const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
   const areJoined = epochs !== undefined && (await joinThreads(sql, torn, epochs));
-  for (const { a } of [...rows.overlaid, ...rows.ranged]) overlays.note(a);
+  for (const { a } of rows.overlaid) overlays.note(a);
   return outcomesOf(changes, results, withheld, areJoined ? 'joined' : 'unsettled');
 }
 
@@ -242,7 +227,6 @@ function statementOf(
   const part = (write: TablePart, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of, table));
   const areShared = shared.size > 0;
   const isFit = pieces`t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}`;
-  const unplacing = rows.fences.filter((fence) => 'unplaces' in fence);
   const isStored = pieces`
       where exists (select from passed p where p.a = any(x.accounts)) ${areShared ? isShared(pieces) : NOTHING}`;
   const answer = pieces`
@@ -257,7 +241,7 @@ function statementOf(
     ${areShared ? weighShared(pieces, shared, isFit, until) : NOTHING}
     , passed as (
       update accounts t set modseq = f.after from fence f
-      where t.id = f.a and ${isFit} ${areShared ? isAble(pieces) : until} ${part(expandRanges, unplacing)}
+      where t.id = f.a and ${isFit} ${areShared ? isAble(pieces) : until}
       returning t.id as a, t.shard
     ), passed_ids as materialized (
       select array_agg(a) as ids from passed
@@ -277,7 +261,6 @@ function statementOf(
     ${part(remember, rows.remembered)}
     ${part(choosePreferences, rows.preferences)}
     ${writeOverlays(pieces, rows.overlaid)}
-    ${part(writeRanges, rows.ranged)}
     ${writeLabels(pieces, changes)}
     ${writeOutbound(pieces, changes)}
     ${areShared ? withWithheld(pieces, answer) : answer}`;

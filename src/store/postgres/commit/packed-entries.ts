@@ -27,7 +27,7 @@ export interface LogRow {
   /** Position of its ids among those of all rows, 1-based, and their octets; undefined without ids. */
   readonly from: number;
   octets?: number;
-  /** Number of ids that its entries use; ids that ranges replace are counted here but not stored. */
+  /** Number of ids that its entries use. */
   count: number;
 }
 
@@ -42,11 +42,8 @@ export class LogRows {
     | { readonly row: LogRow; readonly emailId: string; readonly others: PackedIds; readonly packed: Packed }
     | undefined;
 
-  /**
-   * Adds one row per seq, so that a change with many entries costs no more rows than one with a single entry. `isRanged`: ranges
-   * replace all ids.
-   */
-  add(accountId: string, changes: readonly Change[], isRanged: boolean): void {
+  /** Adds one row per seq, so that a change with many entries costs no more rows than one with a single entry. */
+  add(accountId: string, changes: readonly Change[]): void {
     let row: LogRow | undefined;
     for (const change of changes) {
       const { seq, at } = change;
@@ -54,7 +51,7 @@ export class LogRows {
         row = { a: accountId, seq, at, entries: [], from: this.#octets + 1, count: 0 };
         this.rows.push(row);
       }
-      row.entries.push(this.#entryOf(change, row, isRanged));
+      row.entries.push(this.#entryOf(change, row));
     }
   }
 
@@ -71,11 +68,11 @@ export class LogRows {
     return this.#places.get(change)!;
   }
 
-  #entryOf(change: Change, row: LogRow, isRanged: boolean): StoredEntry {
+  #entryOf(change: Change, row: LogRow): StoredEntry {
     const { type, payload } = change;
     if (!('others' in payload) || !(payload.others instanceof PackedIds)) return { type, payload };
     const { others, ...first } = payload;
-    const packed = this.#placeFor(change, row, first.emailId, others, isRanged);
+    const packed = this.#placeFor(change, row, first.emailId, others);
     this.#last = { row, emailId: first.emailId, others, packed };
     return { type, payload: first, packed };
   }
@@ -84,20 +81,18 @@ export class LogRows {
    * Moved emails have two records with the same ids, which are stored once. Records of flags have their own ids, because their
    * places identify overlays.
    */
-  #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds, isRanged: boolean): Packed {
+  #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds): Packed {
     const last = this.#last;
     const isKnown = change.type !== 'FlagsChanged' && last?.row === row && last.emailId === emailId;
     if (isKnown && Buffer.compare(last.others.octets, others.octets) === 0) return last.packed;
     const packed = { first: row.count, count: 1 + others.length };
     if (change.type === 'FlagsChanged') this.#places.set(change, packed);
     row.count += packed.count;
-    row.octets ??= 0;
-    if (isRanged) return packed;
     if (others.whole !== undefined) this.#packed.push(others.whole.octets);
     else this.#packed.push(uuidOctets(emailId), others.octets);
     const octets = packed.count * ID_OCTETS;
     this.#octets += octets;
-    row.octets += octets;
+    row.octets = (row.octets ?? 0) + octets;
     return packed;
   }
 }

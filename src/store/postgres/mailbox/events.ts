@@ -1,7 +1,6 @@
 // The event log in PostgreSQL: reads it for consumers that missed something, and prunes it.
 import { EVENT_PAGE_OCTETS, type EventLog } from '../../events.js';
 import type { EventRow } from '../../mailboxes.js';
-import { idsOfEntry, octetsOfEntry } from '../commit/flag-ranges.js';
 import { type StoredEntry, withIds } from '../commit/packed-entries.js';
 import { type Fragment, guarded, type Sql } from '../driver/client.js';
 
@@ -17,13 +16,13 @@ export function postgresEvents(sql: Sql): EventLog {
     const rows = await guarded(
       () => sql<LogRow[]>`
         with changes as (
-          select account_id, seq, entries, ids, at from events
+          select seq, entries, ids, at from events
           where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}
         ), sized as (
           select e.*, sum(octets) over (order by seq) - octets as before
-          from changes e, lateral (select pg_column_size(entries) + ${octetsOfEntry(sql)} as octets) size
+          from changes e, lateral (select pg_column_size(entries) + coalesce(pg_column_size(ids), 0) as octets) size
         )
-        select seq, entries, ${idsOfEntry(sql)} as ids, at from sized e where before < ${EVENT_PAGE_OCTETS} order by seq`,
+        select seq, entries, ids, at from sized where before < ${EVENT_PAGE_OCTETS} order by seq`,
     );
     return rows.flatMap(({ seq, entries, ids, at }) =>
       entries.map((entry, n) => {
@@ -50,8 +49,7 @@ export function postgresEvents(sql: Sql): EventLog {
         with asked as (${bounds}), bound as materialized (
           -- Flags that are not written to the emails yet have their ids here.
           select account_id, least(seq, (
-            select min(o.seq) - 1 from flag_overlays o where o.account_id = asked.account_id), (
-            select min(r.seq) - 1 from flag_ranges r where r.account_id = asked.account_id)) as seq
+            select min(o.seq) - 1 from flag_overlays o where o.account_id = asked.account_id)) as seq
           from asked
         ), gone as (
           delete from events e using bound b where e.account_id = b.account_id and e.seq <= b.seq returning e.seq

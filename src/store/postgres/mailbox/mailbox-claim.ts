@@ -103,8 +103,7 @@ const claimText = (locked: string): string => `
     (select json_agg(k) from (select keywords as names, array_agg(id order by id) as ids
       from (select id, keywords from emails where account_id = a.id and keywords <> '{}' order by id limit ${MOST_ROWS + 1}) e
       group by keywords order by 2) k) as keywords,
-    exists (select from flag_overlays where account_id = a.id)
-      or exists (select from flag_ranges where account_id = a.id) as "hasOverlays"
+    exists (select from flag_overlays where account_id = a.id) as "hasOverlays"
   from claimed c join accounts a on a.id = c.id`;
 
 /** The shared statement waits for no account: the holder of one lock may wait for another account of the group. */

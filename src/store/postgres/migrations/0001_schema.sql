@@ -315,51 +315,6 @@ create table flag_overlays (
   primary key (account_id, seq, first)
 );
 
--- An overlay whose ids are not in the log yet: of emails that have all UIDs of a folder from first_uid to last_uid.
-create table flag_ranges (
-  account_id uuid not null,
-  seq bigint not null,
-  first integer not null,
-  count integer not null,
-  flags smallint not null,
-  folder_id uuid not null,
-  first_uid bigint not null,
-  last_uid bigint not null,
-  keywords text[],
-  primary key (account_id, seq, first)
-);
-
--- Puts the ids of all ranges of an account into its log, and makes the ranges overlays. The row of the log has octets for its ids, but
--- none, until then. Returns true.
-create function expand_flag_ranges(account uuid) returns boolean language plpgsql as $$
-declare
-  range record;
-  found_ids bytea;
-  ids_of text;
-begin
-  if not exists (select from flag_ranges where account_id = account) then
-    return true;
-  end if;
-  -- Rows are found by their keys, however small the tables were when a plan was made.
-  perform set_config('enable_seqscan', 'off', true);
-  for range in
-    with gone as (delete from flag_ranges where account_id = account returning *) select * from gone order by seq, first
-  loop
-    -- The same messages are often marked and unmarked.
-    if ids_of is distinct from concat_ws(' ', range.folder_id, range.first_uid, range.last_uid) then
-      select coalesce(string_agg(uuid_send(p.email_id), ''::bytea order by p.uid), ''::bytea) into found_ids from placements p
-      where p.account_id = account and p.folder_id = range.folder_id and p.uid between range.first_uid and range.last_uid;
-      ids_of := concat_ws(' ', range.folder_id, range.first_uid, range.last_uid);
-    end if;
-    update events e set ids = e.ids || found_ids where e.account_id = account and e.seq = range.seq;
-    if found then
-      insert into flag_overlays (account_id, seq, first, count, flags, keywords)
-      values (account, range.seq, range.first, range.count, range.flags, range.keywords);
-    end if;
-  end loop;
-  return true;
-end $$;
-
 -- Commands that were carried out, for as long as they may be asked again: a repeat gets the reply of the first time.
 create table recent_commands (
   account_id uuid not null,

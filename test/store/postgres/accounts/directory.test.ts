@@ -300,8 +300,6 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into expunged (account_id, folder_id, uid, modseq) values (${id}, ${randomUUID()}, 1, 1)`;
     await sql`insert into events (account_id, seq, entries, at) values (${id}, 1, '[]', now())`;
     await sql`insert into flag_overlays (account_id, seq, first, count, flags) values (${id}, 1, 0, 1, 0)`;
-    await sql`insert into flag_ranges (account_id, seq, first, count, flags, folder_id, first_uid, last_uid)
-      values (${id}, 1, 0, 1, 0, ${randomUUID()}, 1, 1)`;
     await sql`insert into recent_commands (account_id, id, reply) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into thread_refs (account_id, message_key, thread_id)
       values (${id}, ${randomUUID()}, ${randomUUID()})`;
