@@ -90,9 +90,8 @@ class Settler implements FlagSettling {
     this.#queue = new WorkQueue({
       work: (accountId) => this.#settle(accountId),
       failed: (accountId, error) => this.#failed(accountId, error),
-      workers: 1,
       most: Number.POSITIVE_INFINITY,
-      backoff: { firstMs: retryMs, longestMs: retryMs },
+      backoff: { firstMs: retryMs },
       restMs: (_, hasFailed) => (hasFailed ? retryMs : 0),
     });
   }

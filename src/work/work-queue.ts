@@ -27,12 +27,12 @@ export interface WorkQueueOptions {
   failed(key: string, error: unknown, holder: string): void;
   /** Whether a key that failed runs again after its back-off; always by default. */
   isTemporary?(error: unknown): boolean;
-  /** Keys in work at a time. */
-  readonly workers: number;
+  /** Keys in work at a time; 1 by default. */
+  readonly workers?: number;
   /** Keys that wait or are in work; further keys are refused. */
   readonly most: number;
-  /** The back-off after the first failure, which doubles with each further one up to the longest. ms */
-  readonly backoff: { readonly firstMs: number; readonly longestMs: number };
+  /** The back-off after the first failure, which doubles with each further one up to the longest: by default it stays the same. ms */
+  readonly backoff: { readonly firstMs: number; readonly longestMs?: number };
   /** How long a worker rests after a key, in ms; it does not rest by default. */
   restMs?(tookMs: number, hasFailed: boolean): number;
   /** The timers of the process by default. */
@@ -78,7 +78,7 @@ export class WorkQueue {
     this.#options = options;
     this.#timing = options.timing ?? PROCESS_TIMING;
     this.#room = new DynamicShares({ total: options.most });
-    this.#permits = new FairSemaphore({ total: options.workers, factor: 2 });
+    this.#permits = new FairSemaphore({ total: options.workers ?? 1, factor: 2 });
   }
 
   /** The keys that wait, back off, or are in work, in the order in which they were first added. */
@@ -217,12 +217,13 @@ export class WorkQueue {
   #fail(entry: Entry, error: unknown): void {
     if (this.#isStopped) return;
     const { failed, isTemporary = () => true, backoff } = this.#options;
+    const { firstMs, longestMs = firstMs } = backoff;
     failed(entry.key, error, entry.holder);
     if (entry.isForgotten || !isTemporary(error)) {
       entry.failures = 0;
       return;
     }
-    entry.notBefore = this.#timing.now() + Math.min(backoff.firstMs * 2 ** entry.failures, backoff.longestMs);
+    entry.notBefore = this.#timing.now() + Math.min(firstMs * 2 ** entry.failures, longestMs);
     entry.failures++;
     entry.at = entry.notBefore;
   }

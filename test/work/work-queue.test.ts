@@ -51,7 +51,7 @@ function start(work: Work, options: Partial<Omit<WorkQueueOptions, 'work' | 'fai
   const queue = new WorkQueue({
     workers: 2,
     most: 100,
-    backoff: { firstMs: 1, longestMs: 1 },
+    backoff: { firstMs: 1 },
     timing: time,
     ...options,
     work(key, attempt) {
@@ -177,7 +177,7 @@ test('a failure that is not temporary ends the key, unless it was added while it
   const { work, end } = held();
   const { time, queue, keys, failures } = start(work, {
     isTemporary: ({ message }: Error) => message === 'away',
-    backoff: { firstMs: 10, longestMs: 10 },
+    backoff: { firstMs: 10 },
   } as Partial<WorkQueueOptions>);
   queue.add('a');
   await nextTurn();
@@ -200,7 +200,6 @@ test('a worker rests after a key, and longer after a failure', async (t) => {
     return undefined;
   };
   const options = {
-    workers: 1,
     isTemporary: () => false,
     restMs: (_: number, hasFailed: boolean) => (hasFailed ? 50 : 5),
   };
@@ -275,9 +274,8 @@ test('the timers of the process do not run a key early', async (t) => {
   const due = performance.now() + 5.5;
   const at = await new Promise<number>((resolve) => {
     const queue = new WorkQueue({
-      workers: 1,
       most: 1,
-      backoff: { firstMs: 1, longestMs: 1 },
+      backoff: { firstMs: 1 },
       work: async () => void resolve(performance.now()) as undefined,
       failed: () => {},
     });

@@ -116,16 +116,15 @@ class ShardConsumers implements Consumers {
         return undefined;
       },
       failed: (accountId, err) => options.logger.error({ accountId, err }, 'a bug: consumers are not looked at'),
-      workers: 1,
       most: MOST_RESTING,
-      backoff: { firstMs: TROUBLE_MS, longestMs: TROUBLE_MS },
+      backoff: { firstMs: TROUBLE_MS },
     });
     this.#jobs = new WorkQueue({
       work: (job) => this.#carryOut(job as Job),
       failed: (job, err) => options.logger.warn({ job, err }, 'accounts with consumers could not be read'),
       workers: JOBS.length,
       most: JOBS.length,
-      backoff: { firstMs: TROUBLE_MS, longestMs: TROUBLE_MS },
+      backoff: { firstMs: TROUBLE_MS },
     });
   }
 

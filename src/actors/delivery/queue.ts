@@ -73,9 +73,8 @@ export class DeliveryQueue {
     this.#reads = new WorkQueue({
       work: (what) => this.#read(what as Read),
       failed: (what, err) => options.log.error({ what, err }, 'a bug: the queue is not read'),
-      workers: 1,
       most: 2,
-      backoff: { firstMs: pollMs, longestMs: pollMs },
+      backoff: { firstMs: pollMs },
     });
     scheduler.whenFree(() => this.#readSoon('due'));
     this.#endListening = options.queueWakeup.listen({

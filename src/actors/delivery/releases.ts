@@ -82,14 +82,13 @@ export function startReleases({ store, mailboxes, ownership, log, intervalMs }: 
     isTemporary: () => false,
     workers: AT_ONCE,
     most: AT_ONCE,
-    backoff: { firstMs: intervalMs, longestMs: intervalMs },
+    backoff: { firstMs: intervalMs },
   });
   const reads = new WorkQueue({
     work: read,
     failed: (_, error) => log.warn({ err: error }, 'held emails could not be read'),
-    workers: 1,
     most: 1,
-    backoff: { firstMs: intervalMs, longestMs: intervalMs },
+    backoff: { firstMs: intervalMs },
   });
   reads.add(READ);
   return {

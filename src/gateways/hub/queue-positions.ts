@@ -39,7 +39,7 @@ export class QueuePositions {
       // The accounts that connections follow.
       workers: Number.POSITIVE_INFINITY,
       most: Number.POSITIVE_INFINITY,
-      backoff: { firstMs: FAULT_PAUSE_MS, longestMs: FAULT_PAUSE_MS },
+      backoff: { firstMs: FAULT_PAUSE_MS },
     });
   }
 

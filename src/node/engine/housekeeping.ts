@@ -117,7 +117,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     failed,
     workers: jobs.length,
     most: jobs.length,
-    backoff: { firstMs: HOUR_MS, longestMs: HOUR_MS },
+    backoff: { firstMs: HOUR_MS },
   });
   // The jobs also run soon after the start: a node that is started often must clean up too.
   for (const { name } of jobs) queue.addAfter(name, FIRST_PASS_MS);

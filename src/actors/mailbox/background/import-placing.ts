@@ -55,7 +55,7 @@ class Placing implements ImportPlacing {
     this.#imports = imports;
     this.#mailboxes = mailboxes;
     this.#log = log;
-    const backoff = { firstMs: intervalMs, longestMs: intervalMs };
+    const backoff = { firstMs: intervalMs };
     this.#accounts = new WorkQueue({
       work: (accountId, signal) => this.#placeAll(accountId, signal),
       failed: (accountId, error) => this.#log.warn({ accountId, err: error }, 'imported mail is still waiting'),
@@ -72,7 +72,6 @@ class Placing implements ImportPlacing {
         return intervalMs;
       },
       failed: (_, error) => this.#log.warn({ err: error }, 'imported mail could not be looked for'),
-      workers: 1,
       most: 1,
       backoff,
     });

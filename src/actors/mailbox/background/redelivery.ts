@@ -89,9 +89,8 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
       return intervalMs;
     },
     failed: (_, error) => log.warn({ err: error }, 'waiting deliveries could not be read'),
-    workers: 1,
     most: 1,
-    backoff: { firstMs: intervalMs, longestMs: intervalMs },
+    backoff: { firstMs: intervalMs },
   });
   passes.add('pass');
   // Listeners wait for this call, but at most a second: a backlog must not prevent new mail.

@@ -90,7 +90,7 @@ export function startSearchMerging(options: SearchMergingOptions): SearchMerging
     isTemporary,
     workers: AT_ONCE,
     most: MAX_WAITING,
-    backoff: { firstMs: retryMs, longestMs: retryMs },
+    backoff: { firstMs: retryMs },
     restMs(tookMs, hasFailed) {
       if (hasFailed) return retryMs;
       return Math.min(LONGEST_REST_MS, tookMs * (queue.waiting > BEHIND ? REST_BEHIND : REST));

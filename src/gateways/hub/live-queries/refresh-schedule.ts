@@ -33,7 +33,6 @@ export class RefreshSchedule {
       failed(_, error) {
         throw error;
       },
-      workers: 1,
       most: 1,
       backoff: { firstMs: RETRY_MS, longestMs: LONGEST_RETRY_MS },
     });
