@@ -1,5 +1,4 @@
-// Tests the stream of an export: it reads ahead by one batch and no more, stops when it is left, skips emails that are gone,
-// and sends large messages piece by piece.
+// Tests the stream of an export: it skips emails that are gone, and sends large messages piece by piece.
 
 import type { ExportedEmail, ExportPosition, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { mboxStream } from '../../../src/gateways/http/mbox-stream.js';

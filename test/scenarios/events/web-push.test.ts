@@ -1,5 +1,4 @@
-// Tests Web Push on whole nodes, with a push service that decrypts: what browsers are told, what the answers of a push service do,
-// and what happens to messages when nodes are killed.
+// Tests Web Push on a whole node, with a push service that decrypts: what browsers are told, and what the answers of a push service do.
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';

@@ -1,4 +1,4 @@
-// Tests webhooks of a whole node: they are signed and in order, although receivers are away or refuse and the node dies, and are
+// Tests webhooks of a whole node: they are signed and in order, although receivers are away or refuse, and are
 // repeated from the log.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';

@@ -1,5 +1,5 @@
-// Tests drafts on a whole node: a draft of REST is an email in Drafts, any other email in Drafts is a draft, and sending or
-// deleting removes both. Hub clients hear of drafts whoever creates them.
+// Tests drafts on a whole node: what a mail program puts into Drafts is a draft, and sending or deleting removes both. Hub clients hear
+// of drafts whoever creates them.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';

@@ -1,4 +1,4 @@
-// Tests labels, filters and threads as users see them: rules made over REST, mail by SMTP, and what the hub reports.
+// Tests labels and filters as users see them: rules made over REST, mail by SMTP, and what the hub reports.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';

@@ -1,5 +1,5 @@
 // Tests mail of common programs on a whole node, by STARTTLS and by TLS from the start: it reaches Sent and its recipients, and no
-// recipient sees a Bcc; a revoked key ends its session; tokens of the identity provider are accepted too.
+// recipient sees a Bcc; tokens of the identity provider are accepted too.
 
 import { createTransport } from 'nodemailer';
 import { createAccount, createKey, port, storeOf } from '../../../dev/node-accounts.js';

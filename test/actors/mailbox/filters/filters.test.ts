@@ -7,39 +7,9 @@ import type { MailboxEvent } from '../../../../src/actors/mailbox/protocol.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../mailbox-world.js';
+import { fold, Model, type ModelEmail, type ModelLabel, type Rule, rule, word } from './filters-model.js';
 
-const WORDS = ['red', 'GREEN', 'blue', 'Grün'];
 const NAMES = ['Work', 'WORK', 'Home', 'Straße', 'a/b'];
-const word = fc.constantFrom(...WORDS);
-
-interface ModelEmail {
-  id: string;
-  from: string;
-  subject: string;
-  body: string;
-  receivedAt: number;
-  isRead: boolean;
-  folders: Set<string>;
-}
-
-interface ModelLabel {
-  id: string;
-  name: string;
-  color: string;
-  sortOrder: number;
-}
-
-const rule = fc.record({
-  isEnabled: fc.boolean(),
-  priority: fc.nat(3),
-  from: fc.option(word),
-  subject: fc.option(word),
-  body: fc.option(word),
-  hasAttachments: fc.option(fc.constant(false), { freq: 4 }),
-  markAsRead: fc.option(fc.boolean()),
-  label: fc.option(fc.nat(4)),
-  delete: fc.option(fc.boolean(), { freq: 4 }),
-});
 
 const command = fc.oneof(
   {
@@ -89,57 +59,6 @@ const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('announce' as const), email: fc.nat(12) }) },
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
-type Rule = typeof rule extends fc.Arbitrary<infer T> ? T : never;
-
-const fold = (text: string) => text.normalize('NFC').toLowerCase();
-
-class Model {
-  emails: ModelEmail[] = [];
-  labels: ModelLabel[] = [];
-  filters: { id: string; rule: Rule; labelId: string | null; times: number; made: number }[] = [];
-  #made = 0;
-  readonly inbox: string;
-  readonly archive: string;
-
-  constructor(inbox: string, archive: string) {
-    this.inbox = inbox;
-    this.archive = archive;
-  }
-
-  isTaken(name: string, except?: string): boolean {
-    return this.labels.some((label) => label.id !== except && fold(label.name) === fold(name));
-  }
-
-  /** Applies the filters to an email; null when one deletes it. */
-  judged(email: ModelEmail): ModelEmail | null {
-    const inOrder = this.filters.toSorted((a, b) => a.rule.priority - b.rule.priority || a.made - b.made);
-    for (const filter of inOrder) {
-      const { isEnabled, from, subject, body } = filter.rule;
-      const holds = (part: string | null, text: string) => part === null || fold(text).includes(fold(part));
-      if (!isEnabled || !holds(from, email.from) || !holds(subject, email.subject) || !holds(body, email.body))
-        continue;
-      filter.times++;
-      if (filter.rule.delete === true) return null;
-      if (filter.rule.markAsRead === true) email.isRead = true;
-      if (filter.labelId !== null) email.folders.add(filter.labelId);
-    }
-    return email;
-  }
-
-  addFilter(id: string, of: Rule, labelId: string | null): void {
-    this.filters.push({ id, rule: of, labelId, times: 0, made: this.#made++ });
-  }
-
-  deleteLabel(id: string): void {
-    this.labels = this.labels.filter((label) => label.id !== id);
-    for (const email of this.emails) this.take(email, id);
-    for (const filter of this.filters) if (filter.labelId === id) filter.labelId = null;
-  }
-
-  take(email: ModelEmail, labelId: string): void {
-    if (email.folders.delete(labelId) && email.folders.size === 0) email.folders.add(this.archive);
-  }
-}
 
 /** Sends one command and computes the model's reply; ids are those before the batch. */
 function issue(world: MailboxWorld, accountId: string, model: Model, next: Command, ids: ReturnType<typeof idsOf>) {
@@ -468,37 +387,4 @@ test('a filter that deletes leaves nothing but the blob as a candidate; what cou
   const [third] = await world.spool([account.id], 3, { body: 'spam' });
   t.is(typeof (await third!.deliver()).reply?.emailId, 'string');
   t.is(world.texts.asked, asked);
-});
-
-test('labels and filters are bounded in number', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const account = await world.directory.createAccount('many@example.test', 'x');
-  const mailbox = world.mailboxes.of(account.id);
-  const labels = await Promise.all(
-    Array.from({ length: 501 }, (_, i) =>
-      mailbox.ask('createLabel', { name: `l${i}`, color: '#000000', sortOrder: 0 }),
-    ),
-  );
-  t.deepEqual(
-    labels.flatMap(({ refusal }) => refusal ?? []),
-    ['tooMany'],
-  );
-  const rule = {
-    name: 'f',
-    isEnabled: true,
-    priority: 0,
-    fromAddressContains: 'x',
-    subjectContains: null,
-    bodyContains: null,
-    hasAttachments: null,
-    markAsRead: true,
-    assignLabelId: null,
-    delete: null,
-  };
-  const filters = await Promise.all(Array.from({ length: 201 }, () => mailbox.ask('createFilter', { rule })));
-  t.deepEqual(
-    filters.flatMap(({ refusal }) => refusal ?? []),
-    ['tooMany'],
-  );
 });

@@ -1,5 +1,5 @@
-// Tests search indexing on its own store: a search waits only for its own
-// emails, however many arrive after them, and in the background many accounts share a round.
+// Tests search indexing on its own store: a search waits only for its own emails, however many arrive after them, and in
+// the background many accounts share a round.
 
 import pino from 'pino';
 import type { StoredMessage } from '../../../../src/actors/mailbox/search/email-texts.js';

@@ -1,5 +1,5 @@
-// Tests merges of the search index on their own store: what requests one, that accounts are merged one at a time in turn, and
-// that a failure holds back no other account.
+// Tests merges of the search index on their own store: accounts are merged in turn, two at a time, and
+// a failure holds back no other account.
 
 import pino from 'pino';
 import { type MergeMeter, startSearchMerging } from '../../../../src/actors/mailbox/search/search-merging.js';

@@ -1,38 +1,40 @@
+// Tests group commits: who shares a write, and who fails when a write does.
 import { StoreFault } from '../../../../src/store/errors.js';
 import { GroupCommit } from '../../../../src/store/postgres/driver/group-commit.js';
 import test from '../../../support/test.js';
 
 const options = { maxItems: 10, maxWeight: 100, maxWaiting: 1000, weigh: (item: number) => item };
 
-test('items of one turn and of one write under way share the next write, each gets its own result', async (t) => {
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Returns a group commit, the groups that it has written so far, and the number of an item as its result. */
+function collect(write: (items: readonly number[]) => Promise<unknown> = async () => {}) {
   const groups: number[][] = [];
   const group = new GroupCommit<number, number>(async (items) => {
     groups.push([...items]);
-    await new Promise((resolve) => setImmediate(resolve));
-    return items.map((item) => item * 2);
+    await write(items);
+    return [...items];
   }, options);
-  t.deepEqual(await Promise.all([1, 2, 3].map((item) => group.submit(item))), [2, 4, 6]);
+  return { groups, group };
+}
+
+test('items of one turn and of one write under way share the next write, each gets its own result', async (t) => {
+  const { groups, group } = collect(turn);
+  t.deepEqual(await Promise.all([1, 2, 3].map((item) => group.submit(item))), [1, 2, 3]);
   t.deepEqual(groups, [[1, 2, 3]]);
 });
 
 test('a group is bounded in items and in weight', async (t) => {
-  const groups: number[][] = [];
-  const group = new GroupCommit<number, number>(async (items) => {
-    groups.push([...items]);
-    return [...items];
-  }, options);
+  const { groups, group } = collect();
   await Promise.all([60, 60, 30, 150, ...new Array(12).fill(1)].map((item: number) => group.submit(item)));
   t.deepEqual(groups, [[60], [60, 30], [150], new Array(10).fill(1), [1, 1]]);
 });
 
 test('who waits for the next write shares it, as many as fit it, also after a write that fails', async (t) => {
-  const groups: number[][] = [];
-  const group = new GroupCommit<number, number>(async (items) => {
-    groups.push([...items]);
-    await new Promise((resolve) => setImmediate(resolve));
+  const { groups, group } = collect(async (items) => {
+    await turn();
     if (items.includes(13)) throw new Error('bad row');
-    return [...items];
-  }, options);
+  });
   const late = async (item: number) => {
     await group.beforeWrite();
     // Promises resolve meanwhile, but no event arrives from outside.
@@ -40,7 +42,7 @@ test('who waits for the next write shares it, as many as fit it, also after a wr
     return group.submit(item);
   };
   const bad = t.throwsAsync(group.submit(13));
-  while (groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (groups.length === 0) await turn();
   const items = Array.from({ length: 12 }, (_, i) => i + 1);
   t.deepEqual(await Promise.all(items.map(late)), items);
   await bad;
@@ -51,11 +53,7 @@ test('who waits for the next write shares it, as many as fit it, also after a wr
 });
 
 test('what comes in one turn of the event loop is written together, whether it waits for the write or not', async (t) => {
-  const groups: number[][] = [];
-  const group = new GroupCommit<number, number>(async (items) => {
-    groups.push([...items]);
-    return [...items];
-  }, options);
+  const { groups, group } = collect();
   const late = async (item: number) => {
     await group.beforeWrite();
     return group.submit(item);
@@ -65,11 +63,7 @@ test('what comes in one turn of the event loop is written together, whether it w
 });
 
 test('who waits for a write and submits nothing holds up nobody', async (t) => {
-  const groups: number[][] = [];
-  const group = new GroupCommit<number, number>(async (items) => {
-    groups.push([...items]);
-    return [...items];
-  }, options);
+  const { groups, group } = collect();
   const idle = Array.from({ length: 25 }, () => group.beforeWrite());
   const last = group.beforeWrite().then(() => group.submit(1));
   await Promise.all(idle);
@@ -79,17 +73,21 @@ test('who waits for a write and submits nothing holds up nobody', async (t) => {
   t.deepEqual(groups, [[1], [2]]);
 });
 
-test('a bad item fails alone', async (t) => {
-  const group = new GroupCommit<number, number>(async (items) => {
-    if (items.includes(13)) throw new Error('bad row');
-    return [...items];
-  }, options);
-  const results = await Promise.allSettled([1, 13, 2].map((item) => group.submit(item)));
-  t.deepEqual(
-    results.map((result) => result.status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  );
-});
+for (const [what, fault] of [
+  ['bad', new Error('bad row')],
+  ['locked', new StoreFault('store-locked', 'locked', { temporary: true })],
+] as const) {
+  test(`an item that is ${what} fails alone`, async (t) => {
+    const { group } = collect(async (items) => {
+      if (items.includes(13)) throw fault;
+    });
+    const results = await Promise.allSettled([1, 13, 2].map((item) => group.submit(item)));
+    t.deepEqual(
+      results.map((result) => result.status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+  });
+}
 
 test('a commit at which the server crashes is not tried again: the recovery may find it written', async (t) => {
   let writes = 0;
@@ -131,16 +129,4 @@ test('more weight than may wait is refused as temporary', async (t) => {
   t.true(refused.temporary);
   open();
   await Promise.all(accepted);
-});
-
-test('a locked item does not keep its neighbours', async (t) => {
-  const group = new GroupCommit<number, number>(async (items) => {
-    if (items.includes(13)) throw new StoreFault('store-locked', 'locked', { temporary: true });
-    return [...items];
-  }, options);
-  const results = await Promise.allSettled([1, 13, 2].map((item) => group.submit(item)));
-  t.deepEqual(
-    results.map((result) => result.status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  );
 });
