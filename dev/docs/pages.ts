@@ -1,5 +1,5 @@
-// The pages of docs/ that are made from the code and from other pages, as a whole, below a marker, or in blocks that show a file. `npm run docs` writes them; a test
-// compares each with the code.
+// The pages of docs/ that are made from the code and from other pages: as a whole, below a marker, or in blocks that show a file. `npm run
+// docs` writes them; a test compares each with the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CONFIGURATION_PAGE, configurationTables } from './configuration-page.js';
 import { DECISIONS_PAGE, decisionsIndex } from './decisions-page.js';

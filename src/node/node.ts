@@ -1,5 +1,5 @@
-// Composition root: starts resources → engine → listeners, and stops them in reverse order. It knows the parts of a node, but not how they
-// work; its caller (`cli/serve`) owns signals, output and exit codes.
+// Composition root: starts resources → engine → listeners, and stops them in reverse order. It knows the parts of a node, but not how
+// they work; its caller (`cli/serve`) owns signals, output and exit codes.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { newApiKey } from '../actors/directory/api-key.js';
