@@ -200,6 +200,7 @@ test('a worker rests after a key, and longer after a failure', async (t) => {
     return undefined;
   };
   const options = {
+    workers: 1,
     isTemporary: () => false,
     restMs: (_: number, hasFailed: boolean) => (hasFailed ? 50 : 5),
   };
