@@ -145,15 +145,15 @@ class Run {
         const dice = random(100);
         if (client.mailbox === undefined || dice < 2) {
           mailbox = this.#mailboxes[random(this.#mailboxes.length)]!;
-          await client.select(mailbox, random(8) === 0 ? 'EXAMINE' : 'SELECT');
-          if (isResuming) await this.#send(client, 'UID FETCH 1:* (FLAGS)');
+          await this.#select(client, mailbox, random(8) === 0 ? 'EXAMINE' : 'SELECT');
+          if (isResuming && client.mailbox !== undefined) await this.#send(client, 'UID FETCH 1:* (FLAGS)');
         } else if (dice < (qresync ? 6 : 3)) {
           const known = client.mailbox;
           if (random(2) === 0) await client.logout();
           else client.destroy();
           client = await open();
           // The client knows flags up to the highest modseq that it was told.
-          if (isResuming && known !== undefined && mailbox !== '') await client.select(mailbox, 'SELECT', known);
+          if (isResuming && known !== undefined && mailbox !== '') await this.#select(client, mailbox, 'SELECT', known);
         } else await this.#timed(client, user.name, () => this.#step(client, user.name, mailbox, random));
       }
       await this.#compare(client, user, mailbox || 'INBOX');
@@ -218,6 +218,11 @@ class Run {
     else if (dice < 95) await this.#send(client, `${uid}MOVE ${few(set, known)} ${other}`);
     else if (uid !== '') await this.#send(client, `UID EXPUNGE ${set}`);
     else await this.#send(client, 'LIST "" *');
+  }
+
+  /** Counts a refusal, such as a temporary one of an overloaded server; the client then has no mailbox. */
+  async #select(client: TesterClient, mailbox: string, command: string, known?: CheckedMailbox): Promise<void> {
+    this.#count(`${command} ${mailbox}`, (await client.select(mailbox, command, known)).completion);
   }
 
   async #send(client: TesterClient, command: string): Promise<readonly Response[]> {
