@@ -3,43 +3,21 @@
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { anonymousGuard } from '../../auth/origin.js';
 import { BodyDecoder } from '../../content/decode/decoder.js';
 import { prepareSpool, Spool } from '../../content/spool/spool.js';
-import { OpenEventStreams } from '../../gateways/events/open-event-streams.js';
 import { createHealth, type HealthReport } from '../../gateways/http/health.js';
-import { createPipeline } from '../../gateways/http/pipeline/pipeline.js';
-import { routeTable } from '../../gateways/http/route-table.js';
-import { liveLists } from '../../gateways/http/routes/emails/live-lists.js';
-import { createCors } from '../../gateways/http/server/cors.js';
 import { startHttp } from '../../gateways/http/server/server.js';
-import { createHub } from '../../gateways/hub/hub.js';
-import { HUB_LIMITS } from '../../gateways/hub/limits.js';
-import { subscriptionCheck } from '../../gateways/push/subscription-check.js';
-import { vapidKeys } from '../../gateways/push/vapid-keys.js';
-import { webhookTest } from '../../gateways/webhooks/test-message.js';
 import type { Dns } from '../../net/dns/resolver.js';
-import { createHttpClient } from '../../net/http-client/http-client.js';
-import { targetUrlFault } from '../../net/http-client/target-url.js';
-import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
-import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
-import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
-import { atMost } from '../../work/time-bounds.js';
 import type { Config } from '../config/config.js';
 import type { Engine } from '../engine/engine.js';
-import { healthChecks } from '../health/health-checks.js';
-import { signingKeysOf } from '../health/signing-check.js';
 import { exposition } from '../metrics/exposition.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Observability } from '../observability.js';
-import { type ProcessShare, shareOfConnections } from '../processes/process-share.js';
 import type { Resources } from '../resources.js';
 import { listenFailure } from '../start-failure.js';
-import { version } from '../version.js';
 import { openCachedBlobs } from './cached-blobs.js';
-import { apiUrlOf, connectionInfoOf } from './connection-info.js';
-import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
-import { createHubPeers } from './hub-peers.js';
+import { openCredentialChecks } from './credential-checks.js';
+import { checksOf, hasHttp, openHttp } from './http-listener.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
 import type { Listener, StopListener } from './open-listener.js';
 import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
@@ -52,13 +30,10 @@ export type Listeners = Readonly<
 
 /** The time for current requests and messages when the node stops. */
 const GRACE_MS = 3_000;
-/** The part of it in which hub clients close their side, while requests are served. */
-const HUB_GRACE_MS = GRACE_MS / 2;
 /** The time after it: the last replies leave, and connections close. */
 const CLOSING_MS = 600;
 /** A scrape takes at most this long. */
 const METRICS_GRACE_MS = 500;
-const HUB_PATH = '/hubs/email';
 /** The setting from which all nodes derive the keys of TLS session tickets. */
 const TICKET_SECRET = 'tls-ticket-secret';
 
@@ -112,7 +87,8 @@ export async function openListeners(
   const pop3 = await openPop3(config, resources, engine, observability, checks, cachedBlobs, stops);
   const mail = { ...smtp, ...imap, ...pop3 };
   const http =
-    decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder, dns }, stops));
+    decoder &&
+    (await openHttp({ config, resources, engine, observability, checks, spool, decoder, dns }, stops, GRACE_MS / 2));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -145,14 +121,6 @@ async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   return new Spool({ directory });
 }
 
-function hubLimitsOf({ count }: ProcessShare) {
-  const { maxConnections, maxOwnConnections } = HUB_LIMITS;
-  return {
-    maxConnections: shareOfConnections(maxConnections, count),
-    maxOwnConnections: shareOfConnections(maxOwnConnections, count),
-  };
-}
-
 function addresses(listeners: Readonly<Record<string, Listener>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
 }
@@ -176,119 +144,6 @@ async function openMetrics(
     throw listenFailure(error, {
       name: 'metrics',
       variable: 'MANSIO_METRICS_PORT',
-      bindVariable: 'MANSIO_HTTP_BIND',
-      bind,
-      port,
-    });
-  }
-}
-
-function checksOf(
-  resources: Resources,
-  { commits, ownership, queue }: Engine,
-  hub: { readonly connections: number } | undefined,
-) {
-  const outbound = resources.breaker.guard(postgresOutbound(resources.healthSql));
-  const signing = signingKeysOf(resources.config, resources.breaker.guard(postgresSigningKeys(resources.healthSql)));
-  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
-}
-
-/** `off` has the same effect as a missing role. */
-function hasHttp({ roles, httpPort }: Config): boolean {
-  return roles.has('api') && httpPort !== 'off';
-}
-
-async function openHttp(
-  config: Config,
-  resources: Resources,
-  engine: Engine,
-  { metrics, tracer }: Observability,
-  { rates, credentials }: CredentialChecks,
-  { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
-  stops: StopListener[],
-): Promise<Listener | undefined> {
-  const { log, processShare } = resources;
-  const { httpBind: bind, httpPort: port, hostname, maxMessageSize } = config;
-  if (port === 'off') return undefined;
-  const { mailboxes, blobs, directory, accountApi, exports } = engine;
-  const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
-  const cors = createCors(config.corsOrigins);
-  const { oidcAuthority: authority } = config;
-  const hub = createHub({
-    directory,
-    credentials,
-    mailboxes,
-    lists: liveLists,
-    guard,
-    rates,
-    log,
-    tracer,
-    peers: createHubPeers(engine.bus, log),
-    ...(processShare && { limits: hubLimitsOf(processShare) }),
-    ...(metrics && { meter: metrics.hub }),
-  });
-  metrics?.watchConnections('hub', () => hub.connections);
-  const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
-  metrics?.watchConnections('event_stream', () => eventStreams.count);
-  const { publicKey } = await vapidKeys(config.vapid, engine.settings);
-  const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
-  const nodes = () => engine.ownership.view?.nodes ?? [];
-  const routes = routeTable({
-    mailboxes,
-    blobs,
-    decoder,
-    exports,
-    accountApi,
-    connectionInfo: () => connectionInfoOf(config, nodes()),
-    apiUrl: () => apiUrlOf(config, nodes()),
-    hosts: (domain) => directory.hosts(domain),
-    eventStreams,
-    composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
-    push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
-    webhooks: {
-      urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),
-      test: webhookTest(webhookClient, engine.accountStores.webhooks),
-    },
-    config: {
-      oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
-    },
-    checks: checksOf(resources, engine, hub),
-    version,
-    publicUrl: config.publicUrl,
-    log,
-  });
-  try {
-    const http = await startHttp({
-      bind,
-      port,
-      ...(processShare && { sharing: { port: processShare.httpPort } }),
-      handler: createPipeline({
-        routes,
-        directory,
-        credentials,
-        guard,
-        rates,
-        log,
-        tracer,
-        ...(metrics && { meter: metrics.http }),
-      }),
-      webSockets: [{ path: HUB_PATH, endpoint: hub }],
-      ...(cors && { cors }),
-      trusted: new TrustedNetworks(config.proxyNetworks),
-      log,
-    });
-    stops.push(async (graceMs) => {
-      const began = performance.now();
-      eventStreams.drain();
-      await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
-      await http.stop(Math.max(0, graceMs - (performance.now() - began)));
-      webhookClient.close();
-    });
-    return http;
-  } catch (error) {
-    throw listenFailure(error, {
-      name: 'HTTP',
-      variable: 'MANSIO_HTTP_PORT',
       bindVariable: 'MANSIO_HTTP_BIND',
       bind,
       port,

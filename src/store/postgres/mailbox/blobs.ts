@@ -34,142 +34,152 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     else await putLarge(sql, content);
   }
 
-  async function index(hash: string): Promise<MessageIndex | undefined> {
-    try {
-      const rows = await sql<{ mime_index: MessageIndex }[]>`
-        select mime_index from blobs where hash = ${Buffer.from(hash, 'hex')}`;
-      return rows[0]?.mime_index;
-    } catch (error) {
-      throw storeFault(error);
+  return {
+    put,
+    index: (hash) => readIndex(sql, hash),
+    indexes: (hashes) => readIndexes(sql, hashes),
+    read: (hash, start, end) => readSlice(sql, hash, start, end),
+    readRanges: (hash, ranges, signal) => readRanges(sql, hash, ranges, signal),
+    readAll: (hashes) => readAll(sql, hashes),
+    stream: (hash, start, end) => stream(sql, hash, start, end),
+    collect: (graceMs, limit) => collect(sql, graceMs, limit),
+  };
+}
+
+async function readIndex(sql: Sql, hash: string): Promise<MessageIndex | undefined> {
+  try {
+    const rows = await sql<{ mime_index: MessageIndex }[]>`
+      select mime_index from blobs where hash = ${Buffer.from(hash, 'hex')}`;
+    return rows[0]?.mime_index;
+  } catch (error) {
+    throw storeFault(error);
+  }
+}
+
+async function readIndexes(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, MessageIndex>> {
+  try {
+    const rows = await sql<{ hash: string; mime_index: MessageIndex }[]>`
+      select encode(hash, 'hex') as hash, mime_index from blobs
+      where hash = any(array(select decode(h, 'hex') from unnest(${hashes as string[]}::text[]) h))`;
+    return new Map(rows.map(({ hash, mime_index }) => [hash, mime_index]));
+  } catch (error) {
+    throw storeFault(error);
+  }
+}
+
+/** Reads octets [start, end), at most one stride. */
+async function slice(sql: Sql, hash: Buffer, start: number, end: number): Promise<Uint8Array> {
+  const first = Math.floor(start / CHUNK_OCTETS);
+  const last = Math.floor((end - 1) / CHUNK_OCTETS);
+  const rows: readonly BinaryColumn[][] = await sql`
+    select data from blob_chunks where ${inBinary(sql)} and hash = ${hash} and seq between ${first} and ${last} order by seq`.raw();
+  const data = Buffer.concat(rows.map(([chunk]) => chunk!));
+  const from = start - first * CHUNK_OCTETS;
+  if (data.length < from + end - start) throw missing(hash);
+  return data.subarray(from, from + end - start);
+}
+
+async function* stream(sql: Sql, hash: string, start: number, end: number): AsyncIterable<Uint8Array> {
+  const key = Buffer.from(hash, 'hex');
+  try {
+    for (let from = start; from < end; ) {
+      const to = Math.min(end, from - (from % CHUNK_OCTETS) + STRIDE_OCTETS);
+      yield await slice(sql, key, from, to);
+      from = to;
     }
+  } catch (error) {
+    throw storeFault(error);
   }
+}
 
-  async function indexes(hashes: readonly string[]): Promise<ReadonlyMap<string, MessageIndex>> {
-    try {
-      const rows = await sql<{ hash: string; mime_index: MessageIndex }[]>`
-        select encode(hash, 'hex') as hash, mime_index from blobs
-        where hash = any(array(select decode(h, 'hex') from unnest(${hashes as string[]}::text[]) h))`;
-      return new Map(rows.map(({ hash, mime_index }) => [hash, mime_index]));
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
+async function readSlice(sql: Sql, hash: string, start: number, end: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream(sql, hash, start, end)) pieces.push(piece);
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
 
-  /** Reads octets [start, end), at most one stride. */
-  async function slice(hash: Buffer, start: number, end: number): Promise<Uint8Array> {
-    const first = Math.floor(start / CHUNK_OCTETS);
-    const last = Math.floor((end - 1) / CHUNK_OCTETS);
-    const rows: readonly BinaryColumn[][] = await sql`
-      select data from blob_chunks where ${inBinary(sql)} and hash = ${hash} and seq between ${first} and ${last} order by seq`.raw();
-    const data = Buffer.concat(rows.map(([chunk]) => chunk!));
-    const from = start - first * CHUNK_OCTETS;
-    if (data.length < from + end - start) throw missing(hash);
-    return data.subarray(from, from + end - start);
-  }
-
-  async function* stream(hash: string, start: number, end: number): AsyncIterable<Uint8Array> {
-    const key = Buffer.from(hash, 'hex');
-    try {
-      for (let from = start; from < end; ) {
-        const to = Math.min(end, from - (from % CHUNK_OCTETS) + STRIDE_OCTETS);
-        yield await slice(key, from, to);
-        from = to;
-      }
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
-
-  async function read(hash: string, start: number, end: number): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of stream(hash, start, end)) pieces.push(piece);
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-  }
-
-  async function readRanges(
-    hash: string,
-    ranges: readonly OctetRange[],
-    signal?: AbortSignal,
-  ): Promise<readonly Uint8Array[]> {
-    const key = Buffer.from(hash, 'hex');
-    const parts = ranges.map(({ start, end }) => new Uint8Array(end - start));
-    const seqs = chunksOf(ranges);
-    let first = 0;
-    try {
-      for (let at = 0; at < seqs.length; at += STRIDE_CHUNKS) {
-        signal?.throwIfAborted();
-        const wanted = seqs.slice(at, at + STRIDE_CHUNKS);
-        const rows: readonly BinaryColumn[][] = await sql`
-          select seq, data from blob_chunks
-          where ${inBinary(sql)} and hash = ${key} and seq = any(${wanted}::int[]) order by seq`.raw();
-        if (rows.length < wanted.length) throw missing(key);
-        for (const [seq, chunk] of rows) {
-          const data = chunk!;
-          const start = integerOf(seq!)! * CHUNK_OCTETS;
-          const end = start + data.length;
-          while (first < ranges.length && ranges[first]!.end <= start) first++;
-          for (let i = first; i < ranges.length && ranges[i]!.start < end; i++) {
-            const range = ranges[i]!;
-            const from = Math.max(range.start, start);
-            const to = Math.min(range.end, end);
-            if (to > from) parts[i]!.set(data.subarray(from - start, to - start), from - range.start);
-          }
+async function readRanges(
+  sql: Sql,
+  hash: string,
+  ranges: readonly OctetRange[],
+  signal?: AbortSignal,
+): Promise<readonly Uint8Array[]> {
+  const key = Buffer.from(hash, 'hex');
+  const parts = ranges.map(({ start, end }) => new Uint8Array(end - start));
+  const seqs = chunksOf(ranges);
+  let first = 0;
+  try {
+    for (let at = 0; at < seqs.length; at += STRIDE_CHUNKS) {
+      signal?.throwIfAborted();
+      const wanted = seqs.slice(at, at + STRIDE_CHUNKS);
+      const rows: readonly BinaryColumn[][] = await sql`
+        select seq, data from blob_chunks
+        where ${inBinary(sql)} and hash = ${key} and seq = any(${wanted}::int[]) order by seq`.raw();
+      if (rows.length < wanted.length) throw missing(key);
+      for (const [seq, chunk] of rows) {
+        const data = chunk!;
+        const start = integerOf(seq!)! * CHUNK_OCTETS;
+        const end = start + data.length;
+        while (first < ranges.length && ranges[first]!.end <= start) first++;
+        for (let i = first; i < ranges.length && ranges[i]!.start < end; i++) {
+          const range = ranges[i]!;
+          const from = Math.max(range.start, start);
+          const to = Math.min(range.end, end);
+          if (to > from) parts[i]!.set(data.subarray(from - start, to - start), from - range.start);
         }
       }
-    } catch (error) {
-      throw signal?.aborted === true ? error : storeFault(error);
     }
-    return parts;
+  } catch (error) {
+    throw signal?.aborted === true ? error : storeFault(error);
   }
+  return parts;
+}
 
-  async function readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    try {
-      const rows: readonly BinaryColumn[][] = await sql`
-        select hash, data from unnest(${hashes as string[]}::text[]) h
-        cross join lateral decode(h, 'hex') hash
-        cross join lateral (
-          select string_agg(c.data, ''::bytea order by seq) as data from blob_chunks c where c.hash = hash.hash
-        ) whole
-        where ${inBinary(sql)} and data is not null`.raw();
-      return new Map(rows.map(([hash, data]) => [hash!.toString('hex'), data!]));
-    } catch (error) {
-      throw storeFault(error);
-    }
+async function readAll(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  try {
+    const rows: readonly BinaryColumn[][] = await sql`
+      select hash, data from unnest(${hashes as string[]}::text[]) h
+      cross join lateral decode(h, 'hex') hash
+      cross join lateral (
+        select string_agg(c.data, ''::bytea order by seq) as data from blob_chunks c where c.hash = hash.hash
+      ) whole
+      where ${inBinary(sql)} and data is not null`.raw();
+    return new Map(rows.map(([hash, data]) => [hash!.toString('hex'), data!]));
+  } catch (error) {
+    throw storeFault(error);
   }
+}
 
-  // The row lock on blobs makes a write of the same bytes wait for this delete, and lets this delete see an earlier write.
-  async function collect(graceMs: number, limit: number): Promise<number> {
-    try {
-      return await sql.begin(async (tx) => {
-        const candidates = await tx<{ hash: string }[]>`
-          delete from blob_candidates where ctid = any(array(
-            select ctid from blob_candidates where at < now() - ${graceMs} * interval '1 millisecond'
-            order by at limit ${limit} for update skip locked))
-          returning encode(hash, 'hex') as hash`;
-        const hashes = candidates.map((row) => row.hash);
-        if (hashes.length === 0) return 0;
-        // Lock in the order in which blobs are stored, so that the two cannot deadlock.
-        await tx`
-          select hash from blobs where hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
-          order by hash for update`;
-        const gone = await tx<{ hash: string }[]>`
-          delete from blobs b where b.hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
-            and b.stored_at < now() - ${graceMs} * interval '1 millisecond'
-            and not exists (select 1 from emails e where e.blob = b.hash)
-            and not exists (select 1 from inbound i where i.blob = b.hash)
-            and not exists (select 1 from outbound o where o.blob = b.hash)
-          returning encode(b.hash, 'hex') as hash`;
-        const dropped = gone.map((row) => row.hash);
-        await tx`
-          delete from blob_chunks where hash in (select decode(h, 'hex') from unnest(${dropped}::text[]) h)`;
-        return gone.length;
-      });
-    } catch (error) {
-      throw storeFault(error);
-    }
+// The row lock on blobs makes a write of the same bytes wait for this delete, and lets this delete see an earlier write.
+async function collect(sql: Sql, graceMs: number, limit: number): Promise<number> {
+  try {
+    return await sql.begin(async (tx) => {
+      const candidates = await tx<{ hash: string }[]>`
+        delete from blob_candidates where ctid = any(array(
+          select ctid from blob_candidates where at < now() - ${graceMs} * interval '1 millisecond'
+          order by at limit ${limit} for update skip locked))
+        returning encode(hash, 'hex') as hash`;
+      const hashes = candidates.map((row) => row.hash);
+      if (hashes.length === 0) return 0;
+      // Lock in the order in which blobs are stored, so that the two cannot deadlock.
+      await tx`
+        select hash from blobs where hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
+        order by hash for update`;
+      const gone = await tx<{ hash: string }[]>`
+        delete from blobs b where b.hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
+          and b.stored_at < now() - ${graceMs} * interval '1 millisecond'
+          and not exists (select 1 from emails e where e.blob = b.hash)
+          and not exists (select 1 from inbound i where i.blob = b.hash)
+          and not exists (select 1 from outbound o where o.blob = b.hash)
+        returning encode(b.hash, 'hex') as hash`;
+      const dropped = gone.map((row) => row.hash);
+      await tx`
+        delete from blob_chunks where hash in (select decode(h, 'hex') from unnest(${dropped}::text[]) h)`;
+      return gone.length;
+    });
+  } catch (error) {
+    throw storeFault(error);
   }
-
-  return { put, index, indexes, read, readRanges, readAll, stream, collect };
 }
 
 // Nothing refers to these blobs yet, so they are candidates for collection from the start. Their commit does not wait for the

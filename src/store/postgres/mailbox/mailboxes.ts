@@ -4,15 +4,7 @@ import { coalesce } from '../../changes/coalesced-changes.js';
 import { countOf } from '../../changes/coalesced-placements.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import type { Placement } from '../../mailbox-rows.js';
-import type {
-  CommitResult,
-  EmailSummaryRow,
-  ExportRow,
-  MailboxChange,
-  MailboxStore,
-  ThreadPart,
-  ThreadRows,
-} from '../../mailboxes.js';
+import type { CommitResult, EmailSummaryRow, ExportRow, MailboxChange, MailboxStore } from '../../mailboxes.js';
 import { settleKeywords } from '../commit/flag-overlays.js';
 import { commitShared } from '../commit/inbound-commit.js';
 import { commitChanges, type Overlays } from '../commit/mailbox-commit.js';
@@ -68,88 +60,11 @@ export function postgresMailboxes(
     maxItems: MOST_ACCOUNTS,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
-    weigh({ changes, contents, shared }) {
-      const coalesced = coalesce(changes);
-      const together = coalesced.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
-      const emails =
-        together + coalesced.emailsAdded.length + coalesced.emailsFlagged.length + coalesced.emailsRemoved.length;
-      let placements = 0;
-      for (const { placed, placedTogether, expunged, expungedTogether, marked } of coalesced.placements.values()) {
-        placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
-      }
-      let octets = 0;
-      for (const { size } of contents) octets += size;
-      for (const { message } of shared) octets += message.content.size / message.deliveries.length;
-      return 1 + Math.max(emails, placements) + outboundWeight(coalesced) + octets / OCTETS_OF_A_WEIGHT;
-    },
+    weigh: weightOf,
     meter,
   });
 
   const claims = mailboxClaims(sql, claimSql);
-
-  async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {
-    const claimed = await claims.claim(accountId, epoch);
-    if (claimed !== undefined) return claimed;
-    const [present] = await guarded(() => sql`select from accounts where id = ${accountId}`);
-    return { kind: present === undefined ? 'noSuchAccount' : 'fenced' };
-  }
-
-  async function isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean> {
-    const rows = await guarded(
-      () => sql`select from accounts where id = ${accountId} and epoch = ${epoch} and modseq = ${modseq}`,
-    );
-    return rows.length > 0;
-  }
-
-  async function summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]> {
-    if (ids.length === 0) return [];
-    return guarded(
-      () => sql<EmailSummaryRow[]>`
-        select ${sql.unsafe(emailSummaryColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
-    );
-  }
-
-  async function placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]> {
-    if (placements.length === 0) return [];
-    const folderIds = placements.map(({ folderId }) => folderId);
-    const uids = placements.map(({ uid }) => uid);
-    return guarded(
-      () => sql<Placement[]>`
-        select distinct p.folder_id as "folderId", p.uid::float8 as uid
-        from unnest(${folderIds}::uuid[], ${uids}::bigint[]) as asked (folder_id, uid)
-        join placements p on p.account_id = ${accountId} and p.folder_id = asked.folder_id and p.uid = asked.uid
-        where p.saved_at is null`,
-    );
-  }
-
-  async function thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {
-    return guarded(() => threadRows(sql, accountId, threadId, part));
-  }
-
-  async function exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]> {
-    if (ids.length === 0) return [];
-    return guarded(
-      () => sql<ExportRow[]>`
-        select ${sql.unsafe(exportColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
-    );
-  }
-
-  async function senders(accountId: string, folderId: string): Promise<readonly string[]> {
-    const rows = await guarded(
-      () => sql<{ address: string }[]>`
-        select distinct lower(e.from_address) as address
-        from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
-        where p.account_id = ${accountId} and p.folder_id = ${folderId} and not p.deleted and e.from_address <> '' order by 1`,
-    );
-    return rows.map((row) => row.address);
-  }
-
-  async function forget(maxAgeMs: number): Promise<number> {
-    const { count } = await guarded(
-      () => sql`delete from recent_commands where at < now() - ${maxAgeMs} * interval '1 millisecond'`,
-    );
-    return count;
-  }
 
   return {
     outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
@@ -165,7 +80,7 @@ export function postgresMailboxes(
     blindRecipients: (...of) => guarded(() => blindRecipients(sql, ...of)),
     submittedCopies: (...of) => guarded(() => submittedCopies(sql, ...of)),
     appendedMessageIds: (...of) => guarded(() => appendedMessageIds(sql, ...of)),
-    claim,
+    claim: (accountId, epoch) => claimed(claims, sql, accountId, epoch),
     overview: (accountId) => overview(sql, accountId),
     emails: (accountId) => emailPages(sql, accountId, () => overlays.note(accountId)),
     async keywords(accountId) {
@@ -173,20 +88,105 @@ export function postgresMailboxes(
       return keywordSets(sql, accountId);
     },
     placements: (accountId) => placementPages(sql, accountId),
-    forget,
+    forget: (...of) => forget(sql, ...of),
     commit: (change) =>
       coalesce(change.changes).flaggedTogether.length === 0
         ? group.submit(change)
         : overlays.makeRoom(change.accountId).then(() => group.submit(change)),
     beforeCommit: () => group.beforeWrite(),
-    isNewest,
-    summaries,
-    placedWithEmail,
-    thread,
-    exportRows,
+    isNewest: (...of) => isNewest(sql, ...of),
+    summaries: (...of) => summaries(sql, ...of),
+    placedWithEmail: (...of) => placedWithEmail(sql, ...of),
+    thread: (...of) => guarded(() => threadRows(sql, ...of)),
+    exportRows: (...of) => exportRows(sql, ...of),
     listed: (...of) => guarded(() => listedEmails(sql, ...of)),
-    senders,
+    senders: (...of) => senders(sql, ...of),
   };
+}
+
+/** The weight of a change in a group: about the rows that it writes. */
+function weightOf({ changes, contents, shared }: MailboxChange): number {
+  const coalesced = coalesce(changes);
+  const together = coalesced.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
+  const emails =
+    together + coalesced.emailsAdded.length + coalesced.emailsFlagged.length + coalesced.emailsRemoved.length;
+  let placements = 0;
+  for (const { placed, placedTogether, expunged, expungedTogether, marked } of coalesced.placements.values()) {
+    placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
+  }
+  let octets = 0;
+  for (const { size } of contents) octets += size;
+  for (const { message } of shared) octets += message.content.size / message.deliveries.length;
+  return 1 + Math.max(emails, placements) + outboundWeight(coalesced) + octets / OCTETS_OF_A_WEIGHT;
+}
+
+async function claimed(
+  claims: ReturnType<typeof mailboxClaims>,
+  sql: Sql,
+  accountId: string,
+  epoch: number,
+): ReturnType<MailboxStore['claim']> {
+  const claimed = await claims.claim(accountId, epoch);
+  if (claimed !== undefined) return claimed;
+  const [present] = await guarded(() => sql`select from accounts where id = ${accountId}`);
+  return { kind: present === undefined ? 'noSuchAccount' : 'fenced' };
+}
+
+async function isNewest(sql: Sql, accountId: string, epoch: number, modseq: number): Promise<boolean> {
+  const rows = await guarded(
+    () => sql`select from accounts where id = ${accountId} and epoch = ${epoch} and modseq = ${modseq}`,
+  );
+  return rows.length > 0;
+}
+
+async function summaries(sql: Sql, accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]> {
+  if (ids.length === 0) return [];
+  return guarded(
+    () => sql<EmailSummaryRow[]>`
+      select ${sql.unsafe(emailSummaryColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+  );
+}
+
+async function placedWithEmail(
+  sql: Sql,
+  accountId: string,
+  placements: readonly Placement[],
+): Promise<readonly Placement[]> {
+  if (placements.length === 0) return [];
+  const folderIds = placements.map(({ folderId }) => folderId);
+  const uids = placements.map(({ uid }) => uid);
+  return guarded(
+    () => sql<Placement[]>`
+      select distinct p.folder_id as "folderId", p.uid::float8 as uid
+      from unnest(${folderIds}::uuid[], ${uids}::bigint[]) as asked (folder_id, uid)
+      join placements p on p.account_id = ${accountId} and p.folder_id = asked.folder_id and p.uid = asked.uid
+      where p.saved_at is null`,
+  );
+}
+
+async function exportRows(sql: Sql, accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]> {
+  if (ids.length === 0) return [];
+  return guarded(
+    () => sql<ExportRow[]>`
+      select ${sql.unsafe(exportColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+  );
+}
+
+async function senders(sql: Sql, accountId: string, folderId: string): Promise<readonly string[]> {
+  const rows = await guarded(
+    () => sql<{ address: string }[]>`
+      select distinct lower(e.from_address) as address
+      from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
+      where p.account_id = ${accountId} and p.folder_id = ${folderId} and not p.deleted and e.from_address <> '' order by 1`,
+  );
+  return rows.map((row) => row.address);
+}
+
+async function forget(sql: Sql, maxAgeMs: number): Promise<number> {
+  const { count } = await guarded(
+    () => sql`delete from recent_commands where at < now() - ${maxAgeMs} * interval '1 millisecond'`,
+  );
+  return count;
 }
 
 const ALWAYS_OVERLAID: Overlays = { makeRoom: async () => {}, mayHave: () => true, note() {} };

@@ -1,0 +1,186 @@
+// The HTTP listener of a node: REST, the hub, the event stream and what they need of the engine. `listeners` opens and stops it.
+import { type AnonymousGuard, anonymousGuard } from '../../auth/origin.js';
+import type { BodyDecoder } from '../../content/decode/decoder.js';
+import type { Spool } from '../../content/spool/spool.js';
+import { OpenEventStreams } from '../../gateways/events/open-event-streams.js';
+import { createPipeline } from '../../gateways/http/pipeline/pipeline.js';
+import { routeTable } from '../../gateways/http/route-table.js';
+import { liveLists } from '../../gateways/http/routes/emails/live-lists.js';
+import { createCors } from '../../gateways/http/server/cors.js';
+import { type HttpOptions, startHttp } from '../../gateways/http/server/server.js';
+import { createHub, type Hub } from '../../gateways/hub/hub.js';
+import { HUB_LIMITS } from '../../gateways/hub/limits.js';
+import { subscriptionCheck } from '../../gateways/push/subscription-check.js';
+import { vapidKeys } from '../../gateways/push/vapid-keys.js';
+import { webhookTest } from '../../gateways/webhooks/test-message.js';
+import type { Dns } from '../../net/dns/resolver.js';
+import { createHttpClient, type HttpClient } from '../../net/http-client/http-client.js';
+import { targetUrlFault } from '../../net/http-client/target-url.js';
+import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
+import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
+import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
+import { atMost } from '../../work/time-bounds.js';
+import type { Config } from '../config/config.js';
+import type { Engine } from '../engine/engine.js';
+import { healthChecks } from '../health/health-checks.js';
+import { signingKeysOf } from '../health/signing-check.js';
+import type { Observability } from '../observability.js';
+import { type ProcessShare, shareOfConnections } from '../processes/process-share.js';
+import type { Resources } from '../resources.js';
+import { listenFailure } from '../start-failure.js';
+import { version } from '../version.js';
+import { apiUrlOf, connectionInfoOf } from './connection-info.js';
+import type { CredentialChecks } from './credential-checks.js';
+import { createHubPeers } from './hub-peers.js';
+import type { Listener, StopListener } from './open-listener.js';
+
+const HUB_PATH = '/hubs/email';
+
+/** What the listeners of a node share, and what HTTP needs besides. */
+export interface HttpSources {
+  readonly config: Config;
+  readonly resources: Resources;
+  readonly engine: Engine;
+  readonly observability: Observability;
+  readonly checks: CredentialChecks;
+  readonly spool: Spool;
+  readonly decoder: BodyDecoder;
+  readonly dns: Dns;
+}
+
+/** `hubGraceMs`: the part of the grace in which hub clients close their side, while requests are served. @throws StartFailure */
+export async function openHttp(
+  sources: HttpSources,
+  stops: StopListener[],
+  hubGraceMs: number,
+): Promise<Listener | undefined> {
+  const { config, resources, engine, observability, checks } = sources;
+  const { metrics, tracer } = observability;
+  const { log, processShare } = resources;
+  const { httpBind: bind, httpPort: port } = config;
+  if (port === 'off') return undefined;
+  const { mailboxes, directory } = engine;
+  const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
+  const hub = openHub(sources, guard);
+  const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
+  metrics?.watchConnections('event_stream', () => eventStreams.count);
+  const webhookClient = createHttpClient({ dns: sources.dns, allowPrivate: config.webhookAllowPrivate });
+  const routes = await routesOf(sources, hub, eventStreams, webhookClient);
+  const { rates, credentials } = checks;
+  const meter = metrics && { meter: metrics.http };
+  const cors = createCors(config.corsOrigins);
+  const http = await listenOrFail({
+    bind,
+    port,
+    ...(processShare && { sharing: { port: processShare.httpPort } }),
+    handler: createPipeline({ routes, directory, credentials, guard, rates, log, tracer, ...meter }),
+    webSockets: [{ path: HUB_PATH, endpoint: hub }],
+    ...(cors && { cors }),
+    trusted: new TrustedNetworks(config.proxyNetworks),
+    log,
+  });
+  stops.push(async (graceMs) => {
+    const began = performance.now();
+    eventStreams.drain();
+    await atMost(hub.drain('The node is stopping.'), Math.min(hubGraceMs, graceMs));
+    await http.stop(Math.max(0, graceMs - (performance.now() - began)));
+    webhookClient.close();
+  });
+  return http;
+}
+
+function openHub({ resources, engine, observability, checks }: HttpSources, guard: AnonymousGuard): Hub {
+  const { log, processShare } = resources;
+  const { metrics, tracer } = observability;
+  const { directory, mailboxes } = engine;
+  const hub = createHub({
+    directory,
+    credentials: checks.credentials,
+    mailboxes,
+    lists: liveLists,
+    guard,
+    rates: checks.rates,
+    log,
+    tracer,
+    peers: createHubPeers(engine.bus, log),
+    ...(processShare && { limits: hubLimitsOf(processShare) }),
+    ...(metrics && { meter: metrics.hub }),
+  });
+  metrics?.watchConnections('hub', () => hub.connections);
+  return hub;
+}
+
+async function routesOf(
+  { config, resources, engine, spool, decoder }: HttpSources,
+  hub: Hub,
+  eventStreams: OpenEventStreams,
+  webhookClient: HttpClient,
+) {
+  const { mailboxes, blobs, directory, accountApi, exports } = engine;
+  const { hostname, maxMessageSize, oidcAuthority: authority } = config;
+  const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const nodes = () => engine.ownership.view?.nodes ?? [];
+  return routeTable({
+    mailboxes,
+    blobs,
+    decoder,
+    exports,
+    accountApi,
+    connectionInfo: () => connectionInfoOf(config, nodes()),
+    apiUrl: () => apiUrlOf(config, nodes()),
+    hosts: (domain) => directory.hosts(domain),
+    eventStreams,
+    composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
+    push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    webhooks: {
+      urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),
+      test: webhookTest(webhookClient, engine.accountStores.webhooks),
+    },
+    config: {
+      oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
+    },
+    checks: checksOf(resources, engine, hub),
+    version,
+    publicUrl: config.publicUrl,
+    log: resources.log,
+  });
+}
+
+async function listenOrFail(options: HttpOptions) {
+  const { bind, port } = options;
+  try {
+    return await startHttp(options);
+  } catch (error) {
+    throw listenFailure(error, {
+      name: 'HTTP',
+      variable: 'MANSIO_HTTP_PORT',
+      bindVariable: 'MANSIO_HTTP_BIND',
+      bind,
+      port,
+    });
+  }
+}
+
+/** The checks of a node's health; `hub` while it serves one. */
+export function checksOf(
+  resources: Resources,
+  { commits, ownership, queue }: Engine,
+  hub: { readonly connections: number } | undefined,
+) {
+  const outbound = resources.breaker.guard(postgresOutbound(resources.healthSql));
+  const signing = signingKeysOf(resources.config, resources.breaker.guard(postgresSigningKeys(resources.healthSql)));
+  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
+}
+
+/** `off` has the same effect as a missing role. */
+export function hasHttp({ roles, httpPort }: Config): boolean {
+  return roles.has('api') && httpPort !== 'off';
+}
+
+function hubLimitsOf({ count }: ProcessShare) {
+  const { maxConnections, maxOwnConnections } = HUB_LIMITS;
+  return {
+    maxConnections: shareOfConnections(maxConnections, count),
+    maxOwnConnections: shareOfConnections(maxOwnConnections, count),
+  };
+}
