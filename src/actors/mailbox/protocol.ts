@@ -289,6 +289,15 @@ export type InlineAppend = Reply<MailboxProtocol, 'append'>;
 /** The result of `enqueueInline`, like that of `enqueue`. */
 export type InlineEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
+/** Replies hold columns of numbers as text; these functions decode them. */
+export {
+  DELETED_BIT,
+  unpackFlags,
+  unpackIds,
+  unpackModseqs,
+  unpackSizes,
+  unpackUids,
+} from '../../mail/packed-columns.js';
 /** The emails of a record. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes/changes.js';
 export type { Folder } from './folder-operations.js';

@@ -1,10 +1,14 @@
 // The maildrop of one session: the messages that the inbox had when the session began (RFC 1939 §3, §5), numbered from 1, and the marks
 // of deletion. They are packed into 24 bytes per message. The owner of the mailbox keeps the lock on the maildrop.
-
-import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
+import {
+  type Mailboxes,
+  type MailboxProtocol,
+  unpackIds,
+  unpackSizes,
+  unpackUids,
+} from '../../actors/mailbox/protocol.js';
 import type { Reply as ReplyOf } from '../../actors/runtime/protocol.js';
 import { uuidText } from '../../mail/ids.js';
-import { unpackIds, unpackSizes, unpackUids } from '../../mail/packed-columns.js';
 import { newId } from '../../store/ids/new-id.js';
 
 /** In ms. A renewal that takes longer is dropped, and the next one tries again. */

@@ -1,7 +1,5 @@
 // SELECT with QRESYNC (RFC 7162 §3.2.5): reports what a client must know to update its copy of the mailbox.
-
-import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { unpackUids } from '../../../mail/packed-columns.js';
+import { type Mailboxes, unpackUids } from '../../../actors/mailbox/protocol.js';
 import type { ResyncArguments } from '../grammar/select.js';
 import type { SequenceRange } from '../grammar/sequence-set.js';
 import { flagChange } from '../responses/updates.js';

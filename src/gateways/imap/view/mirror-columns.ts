@@ -1,5 +1,5 @@
 // The messages of a folder as columns in UID order: 14 octets per message, plus keywords.
-import { DELETED_BIT } from '../../../mail/packed-columns.js';
+import { DELETED_BIT } from '../../../actors/mailbox/protocol.js';
 import { type ChangeOfBits, type ChangeOfKeywords, KEPT_KEYWORDS } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';

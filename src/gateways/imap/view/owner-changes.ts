@@ -1,7 +1,6 @@
 // Reads what changed in a folder from its owner: pages of the query `folderChanges`, decoded.
 
-import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { unpackFlags, unpackModseqs, unpackUids } from '../../../mail/packed-columns.js';
+import { type Mailboxes, unpackFlags, unpackModseqs, unpackUids } from '../../../actors/mailbox/protocol.js';
 import { eventLoop } from '../../../net/tcp/event-loop.js';
 
 const NO_KEYWORDS: readonly string[] = [];
