@@ -4,13 +4,14 @@ import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes/changes.js';
 import { coalesce } from '../../store/changes/coalesced-changes.js';
+import type { InlineMessages } from '../../store/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import { CacheBudget } from '../../work/cache-budget.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import type { BodyFilterNotes } from './background/body-filters.js';
-import { append, appendInline } from './commands/append.js';
+import { append } from './commands/append.js';
 import type { MailboxHandlers } from './commands/command-handlers.js';
 import { expire, remove } from './commands/delete.js';
 import { deliverCommands } from './commands/deliver.js';
@@ -29,7 +30,6 @@ import { type CommandReads, type Prefetched, prefetch } from './commands/prefetc
 import { weightOf } from './commands/selection.js';
 import { filterQueries } from './filters/filter-queries.js';
 import { filterCommands } from './filters/filters.js';
-import type { InlineMessages } from './inline-messages.js';
 import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
@@ -42,6 +42,7 @@ import type { EmailTexts } from './search/email-texts.js';
 import { isIndexLookDue, type MailboxSearch } from './search/search.js';
 import { loadMailbox, type MailboxState } from './state/state.js';
 import { MailboxTransaction } from './state/transaction.js';
+import type { TransactionMessages } from './state/transaction-messages.js';
 import { isAllRead, readAlso } from './state/unread.js';
 
 /** Memory for the summaries of all mailboxes together. */
@@ -50,7 +51,6 @@ const SUMMARY_OCTETS = 64 * 1024 * 1024;
 const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'quitMaildrop'> = {
   ...deliverCommands,
   append,
-  appendInline,
   placeImported,
   setRead,
   storeFlags,
@@ -165,7 +165,7 @@ export function mailboxBehavior(
 async function committed(
   store: MailboxStore,
   change: MailboxChange,
-  accepted: MailboxTransaction['accepted'],
+  accepted: TransactionMessages['accepted'],
 ): Promise<CommitResult> {
   for (const inlineMessage of accepted.keys()) inlineMessage.accept();
   try {
@@ -206,7 +206,7 @@ async function commitBatch(
   let isCommitted = false;
   let threads: ThreadChange | undefined;
   try {
-    const result = await committed(store, change, tx.accepted);
+    const result = await committed(store, change, tx.messages.accepted);
     if (result.kind === 'fenced') return result;
     if (result.kind === 'consumed') {
       state.rememberDelivered(result.inbound);

@@ -16,6 +16,7 @@ import {
 } from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
 import { command } from '../runtime/protocol.js';
+import { onRepeatOf, withHandle } from './message-handles.js';
 
 /** The most messages that one command adds. */
 const MOST_MESSAGES = 1_000;
@@ -37,26 +38,15 @@ const uidsFromTo = { uidValidity: number(), from: uidRanges, to: uidRanges, fold
 
 export const placementOperations = {
   /**
-   * Adds stored messages, all or none; their UIDs have the same order. `replaces`: the email with this UID leaves its folder in the same
+   * Adds messages, all or none; their UIDs have the same order. The folder is named by either `folderId` or `path`. `replaces`: the email with this UID leaves its folder in the same
    * commit. A message added to Sent replaces, once, the copy with the same Message-Id that submission made within the last day.
    */
   append: command({
     payload: object({
-      folderId: string(),
-      /** The number of messages is 1 to 1,000. */
-      messages: size(
-        array(
-          object({
-            blob: string(),
-            summary: messageSummary,
-            /** ms since the epoch. */
-            receivedAt: number(),
-            flags: array(string()),
-          }),
-        ),
-        1,
-        MOST_MESSAGES,
-      ),
+      folderId: optional(string()),
+      path: optional(string()),
+      /** The number of messages is 1 to 1,000. `receivedAt`: ms since the epoch. */
+      messages: size(array(withHandle({ receivedAt: number(), flags: array(string()) })), 1, MOST_MESSAGES),
       replaces: optional(object({ folderId: string(), uid: integer() })),
     }),
     reply: object({
@@ -64,22 +54,9 @@ export const placementOperations = {
       emails: array(object({ emailId: string(), uid: integer() })),
       folderModseqs,
     }),
-    /** `noSuchEmail`: the email to replace does not exist. */
-    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
-    onRepeat: 'remembered',
-  }),
-  /** Like `append`, for inline messages, which are not stored yet: see `deliverInline`. */
-  appendInline: command({
-    payload: object({
-      inlineId: string(),
-      folder: union([object({ folderId: string() }), object({ path: string() })]),
-      /** One list per message, in the same order. */
-      flags: array(array(string())),
-      replaces: optional(object({ folderId: string(), uid: integer() })),
-    }),
-    reply: object({ isAccepted: boolean() }),
-    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
-    onRepeat: 'harmless',
+    /** `noSuchEmail`: the email to replace does not exist. `unstored`: see `deliver`. */
+    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords', 'unstored'],
+    onRepeat: ({ messages }) => onRepeatOf(messages[0]!),
   }),
   /**
    * Places imported mail. A repetition with the same ids places nothing again. It is not announced as new mail, and filters do not apply.

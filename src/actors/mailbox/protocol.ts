@@ -13,14 +13,14 @@ import {
   string,
   unknown,
 } from 'superstruct';
-import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes/changes.js';
-import { command, type EventOf, protocol, query, type Reply } from '../runtime/protocol.js';
+import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { folderContentOperations } from './folder-content-operations.js';
 import { deleted, folderOperations } from './folder-operations.js';
 import { listOperations, period } from './list-operations.js';
 import { maildropOperations } from './maildrop-operations.js';
+import { withHandle } from './message-handles.js';
 import { metadataOperations } from './metadata-operations.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
@@ -93,11 +93,9 @@ export const mailboxProtocol = protocol('mailbox', {
   operations: {
     /** Places accepted mail in the inbox. A repetition with the same `inboundId` places nothing again. */
     deliver: command({
-      payload: object({
+      payload: withHandle({
         inboundId: string(),
-        blob: string(),
         receivedAt: number(),
-        summary: messageSummary,
         /** Suspect mail: it goes to Junk, is not announced as unread and passes no filter. */
         isJunk: optional(boolean()),
         /** The mail reports a failed delivery: the mailbox looks for the emails with this Message-ID. */
@@ -111,17 +109,11 @@ export const mailboxProtocol = protocol('mailbox', {
       }),
       /** null when the delivery has already happened, or when a filter has deleted the mail. */
       reply: object({ emailId: nullable(string()) }),
-      /** `attemptUnderWay`: the bounced email is still being delivered; the bounce is placed later from its inbound row. */
-      refusals: ['attemptUnderWay'],
-      onRepeat: 'harmless',
-    }),
-    /**
-     * Like `deliver`, for an inline message, which is not stored yet. Only the node of the gateway finds the inline message, which then has
-     * the result.
-     */
-    deliverInline: command({
-      payload: object({ inlineId: string() }),
-      reply: object({ isAccepted: boolean() }),
+      /**
+       * `attemptUnderWay`: the bounced email is still being delivered; the bounce is placed later from its inbound row. `unstored`: the
+       * message is inline, and this mailbox does not accept it: it must be stored first.
+       */
+      refusals: ['attemptUnderWay', 'unstored'],
       onRepeat: 'harmless',
     }),
     setRead: command({
@@ -281,13 +273,6 @@ export const mailboxProtocol = protocol('mailbox', {
   // Only types: the transaction makes the records.
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
-
-/** The result of `deliverInline`, like that of `deliver`. */
-export type InlineDelivery = Reply<MailboxProtocol, 'deliver'>;
-/** The result of `appendInline`, like that of `append`. */
-export type InlineAppend = Reply<MailboxProtocol, 'append'>;
-/** The result of `enqueueInline`, like that of `enqueue`. */
-export type InlineEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** Replies hold columns of numbers as text; these functions decode them. */
 export {

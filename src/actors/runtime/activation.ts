@@ -265,8 +265,8 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
         const handler = this.#commands[name]!;
         const result = outcome('plan' in handler ? handler.plan(transaction, payload) : handler(transaction, payload));
         replies.push(result);
-        const { onRepeat } = this.#behavior.protocol.operations[name]!;
-        if (onRepeat === 'remembered' && result.kind === 'reply') remembered.push({ id, reply: result.reply });
+        const isRemembered = this.#behavior.protocol.operations[name]!.onRepeat(payload) === 'remembered';
+        if (isRemembered && result.kind === 'reply') remembered.push({ id, reply: result.reply });
       } catch (error) {
         return { broken: waiting, error };
       }

@@ -19,9 +19,9 @@ export interface Operation<
   readonly refusals: readonly F[];
   /**
    * Only for commands. An ask whose answer was lost is sent again, possibly to the next owner. `harmless`: a repetition has the same effect
-   * and reply. `remembered`: the id and the reply are stored with the commit, and a repetition gets that reply.
+   * and reply. `remembered`: the id and the reply are stored with the commit, and a repetition gets that reply. It may depend on the payload.
    */
-  readonly onRepeat: OnRepeat;
+  onRepeat(payload: unknown): OnRepeat;
 }
 
 export type OnRepeat = 'harmless' | 'remembered';
@@ -65,17 +65,18 @@ type Spec<P extends AnyStruct, R extends AnyStruct, F extends string> = {
 };
 
 export function command<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
-  spec: Spec<P, R, F> & { onRepeat: OnRepeat },
+  spec: Spec<P, R, F> & { onRepeat: OnRepeat | ((payload: Infer<P>) => OnRepeat) },
 ): Operation<P, R, NoInfer<F>, 'command'> {
   const { payload, reply, refusals = [], onRepeat } = spec;
-  return { kind: 'command', payload, reply, refusals, onRepeat };
+  const ofPayload = typeof onRepeat === 'string' ? () => onRepeat : (onRepeat as (payload: unknown) => OnRepeat);
+  return { kind: 'command', payload, reply, refusals, onRepeat: ofPayload };
 }
 
 export function query<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
   spec: Spec<P, R, F>,
 ): Operation<P, R, NoInfer<F>, 'query'> {
   const { payload, reply, refusals = [] } = spec;
-  return { kind: 'query', payload, reply, refusals, onRepeat: 'harmless' };
+  return { kind: 'query', payload, reply, refusals, onRepeat: () => 'harmless' };
 }
 
 export function protocol<O extends Operations, E extends Events>(

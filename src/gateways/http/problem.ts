@@ -86,6 +86,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   // Refusals of operations that HTTP never calls.
   notUnclaimed: 500,
   attemptUnderWay: 500,
+  unstored: 500,
 };
 
 const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {

@@ -1,8 +1,8 @@
 // What all IMAP sessions of a node share.
 
-import type { InlineMessages } from '../../actors/mailbox/inline-messages.js';
 import type { Spool } from '../../content/spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
+import type { InlineMessages } from '../../store/inline-messages.js';
 import type { SessionContext } from '../sessions/mail-session.js';
 import type { ImapLimits } from './limits.js';
 import type { MemoryShares } from './memory-shares.js';
@@ -14,7 +14,7 @@ import type { FolderMirrors } from './view/folder-mirrors.js';
 export interface ImapContext extends SessionContext {
   /** Octets of one message. */
   readonly maxMessageSize: number;
-  readonly inlineMessages: Pick<InlineMessages, 'add'>;
+  readonly inlineMessages: Pick<InlineMessages, 'commit'>;
   readonly blobs: BlobStore;
   readonly spool: Spool;
   readonly messages: MessageSource;

@@ -34,6 +34,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   outboundUnderWay: BUG,
   notUnclaimed: BUG,
   attemptUnderWay: BUG,
+  unstored: BUG,
 };
 
 const FAULTS: Readonly<Record<FaultKind, Completion>> = {

@@ -1,18 +1,19 @@
 // Brings the message of a transaction into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node get it
 // inline: the statement that commits the first placing also stores the message, and an inbound row for each account that does not place
 // it then. If no mailbox accepts it, blob and inbound rows are stored first, and mailboxes place it from their rows.
-import { INLINE_MS, type InlineMessage, type InlineMessages } from '../../actors/mailbox/inline-messages.js';
-import type { InlineDelivery, Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
+import type { Outcome } from '../../actors/runtime/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { StoreFault } from '../../store/errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../store/inbound.js';
+import { answerOf, type InlineMessages, type MessageHandle } from '../../store/inline-messages.js';
 
 export const DELIVERY_DEADLINE_MS = 2000;
 
 export interface PlacingPorts {
   readonly inbound: InboundStore;
-  readonly inlineMessages: Pick<InlineMessages, 'add' | 'share'>;
+  readonly inlineMessages: Pick<InlineMessages, 'commitInline' | 'share'>;
   readonly mailboxes: Mailboxes;
   readonly tracer: Tracer;
 }
@@ -50,12 +51,13 @@ async function takenByOne(
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
-  const { receivedAt, summary, isJunk = false } = envelope;
-  const message = { receivedAt, summary, isJunk, content };
-  const inlineMessage = inlineMessages.add<InlineDelivery>(delivery.accountId, delivery.inboundId, message);
-  if (inlineMessage === undefined) return undefined;
-  await acceptBy(mailboxes, delivery, inlineMessage);
-  return delivery.emailId === undefined ? undefined : [];
+  const message = { content, summary: envelope.summary };
+  const outcome = await inlineMessages.commitInline(delivery.accountId, [message], ([handle], deadlineMs) =>
+    deliver(mailboxes, delivery, handle!, envelope, deadlineMs!),
+  );
+  if (outcome?.reply === undefined) return undefined;
+  delivery.emailId = outcome.reply.emailId;
+  return [];
 }
 
 /** The first mailbox stores the message for all accounts. Other nodes and later commits place it as soon as it is stored. */
@@ -65,9 +67,7 @@ async function takenByAny(
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
-  const { receivedAt, summary, isJunk = false } = envelope;
-  const received = { receivedAt, summary, isJunk, content };
-  const shared = inlineMessages.share<InlineDelivery>(received, envelope, deliveries.map(rowOf));
+  const shared = inlineMessages.share({ content, summary: envelope.summary }, envelope, deliveries.map(rowOf));
   if (shared === undefined) return undefined;
   const { message } = shared;
   const isStored = message.ended.catch(() => false);
@@ -76,7 +76,10 @@ async function takenByAny(
   const placed = deliveries.map(async (delivery) => {
     const inlineMessage = shared.inlineMessages.get(delivery.inboundId);
     try {
-      if (inlineMessage !== undefined) await acceptBy(mailboxes, delivery, inlineMessage);
+      const handle = inlineMessage && { inlineId: inlineMessage.id };
+      const outcome =
+        handle && (await answerOf([inlineMessage], (ms) => deliver(mailboxes, delivery, handle, envelope, ms)));
+      if (outcome?.reply !== undefined) delivery.emailId = outcome.reply.emailId;
     } catch (error) {
       fault = error as StoreFault;
     }
@@ -84,17 +87,6 @@ async function takenByAny(
     if (delivery.emailId === undefined && (await isStored)) await place(mailboxes, delivery, content.hash, envelope);
   });
   return (await message.ended) ? placed : undefined;
-}
-
-async function acceptBy(
-  mailboxes: Mailboxes,
-  delivery: AcceptedDelivery,
-  inlineMessage: InlineMessage<InlineDelivery>,
-): Promise<void> {
-  const { accountId, inboundId: inlineId } = delivery;
-  const asked = mailboxes.of(accountId).ask('deliverInline', { inlineId }, { deadlineMs: INLINE_MS });
-  const taken = await inlineMessage.revokeAfter(asked);
-  if (taken !== undefined) delivery.emailId = taken.result.emailId;
 }
 
 /** Stores the message with its inbound rows; resolves with the placing that then runs. @throws StoreFault when nothing was committed */
@@ -114,16 +106,26 @@ async function place(
   mailboxes: Mailboxes,
   delivery: AcceptedDelivery,
   blob: string,
-  { receivedAt, summary, isJunk, bounce }: InboundEnvelope,
+  envelope: InboundEnvelope,
 ): Promise<void> {
-  const { accountId, inboundId } = delivery;
-  const suspicion = isJunk === true && { isJunk };
-  const returned = bounce !== undefined && { bounce };
-  const mail = { inboundId, blob, receivedAt, summary, ...suspicion, ...returned };
   try {
-    const { reply } = await mailboxes.of(accountId).ask('deliver', mail, { deadlineMs: DELIVERY_DEADLINE_MS });
+    const handle = { blob, summary: envelope.summary };
+    const { reply } = await deliver(mailboxes, delivery, handle, envelope, DELIVERY_DEADLINE_MS);
     if (reply !== undefined) delivery.emailId = reply.emailId;
   } catch (error) {
     delivery.fault = error;
   }
+}
+
+function deliver(
+  mailboxes: Mailboxes,
+  { accountId, inboundId }: AcceptedDelivery,
+  handle: MessageHandle,
+  { receivedAt, isJunk, bounce }: InboundEnvelope,
+  deadlineMs: number,
+): Promise<Outcome<MailboxProtocol, 'deliver'>> {
+  const suspicion = isJunk === true && { isJunk };
+  const returned = bounce !== undefined && { bounce };
+  const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned };
+  return mailboxes.of(accountId).ask('deliver', mail, { deadlineMs });
 }

@@ -72,7 +72,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
       const queueing = span.within(() =>
-        submitMessage(receiver, principal.accountId, { sender, recipients, dsn }, { content, receivedAt }),
+        submitMessage(receiver, principal.accountId, { sender, recipients, dsn }, content),
       );
       const queued = await queueing;
       return {

@@ -1,7 +1,9 @@
 // A received submission becomes outgoing mail (docs/interface/mail.md, "Submission"): the sender's mailbox queues it in one
 // commit with the copy in Sent. A mailbox of this node stores the bytes in that commit too; for any other mailbox they are
 // stored first. The commit is the promise; the queue delivers.
-import { type QueuedMessage, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
+
+import type { Addressee } from '../../actors/mailbox/outbound/protocol.js';
+import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { SpooledContent } from '../../content/spool/spool.js';
 import { type Address, parseAddress } from '../../mail/address.js';
@@ -9,6 +11,8 @@ import { exceedsHopLimit } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
 import type { DsnRequest, RecipientDsnRequest } from '../../mail/reports/dsn-request.js';
 import { summarize } from '../../mail/summary.js';
+import type { BlobStore } from '../../store/blobs.js';
+import type { InlineMessages } from '../../store/inline-messages.js';
 import { SmtpRefused } from './replies.js';
 
 /** In ms. The client waits for minutes (RFC 5321 §4.5.3.2.6); giving up early may queue the message twice. */
@@ -16,7 +20,11 @@ const DEADLINE_MS = 30_000;
 /** Characters of a display name: a thousand recipients must fit into one packet. */
 const LONGEST_NAME = 100;
 
-export type SubmitPorts = QueueingPorts;
+export interface SubmitPorts {
+  readonly blobs: Pick<BlobStore, 'put'>;
+  readonly inlineMessages: Pick<InlineMessages, 'commit'>;
+  readonly mailboxes: Mailboxes;
+}
 
 export interface Queued {
   /** The id of the outbound email. */
@@ -35,17 +43,15 @@ export interface SubmittedEnvelope {
   readonly dsn: DsnRequest | undefined | null;
 }
 
-type Addressee = QueuedMessage['recipients'][number];
-
 /** @throws SmtpRefused for a loop; StoreFault or ActorFault when the message is not queued */
 export async function submitMessage(
-  ports: SubmitPorts,
+  { blobs, inlineMessages, mailboxes }: SubmitPorts,
   accountId: string,
   { sender, recipients, dsn }: SubmittedEnvelope,
-  { content, receivedAt }: { readonly content: SpooledContent; readonly receivedAt: number },
+  content: SpooledContent,
 ): Promise<Queued> {
   if (exceedsHopLimit(content.index)) throw new SmtpRefused('loop');
-  const message = { content, summary: summarize(content.index), receivedAt };
+  const summary = summarize(content.index);
   const outgoing = {
     draft: null,
     sender,
@@ -54,10 +60,19 @@ export async function submitMessage(
     recipients: addressees(recipients, content),
     ...(dsn && { dsn }),
   };
-  const { reply, refusal } = await queueMessage(ports, accountId, message, outgoing, DEADLINE_MS);
+  const { reply, refusal } = await inlineMessages.commit(
+    accountId,
+    [{ content, summary }],
+    ([handle], deadlineMs = DEADLINE_MS) =>
+      mailboxes.of(accountId).ask('enqueue', { ...handle!, ...outgoing }, { deadlineMs }),
+    async () => {
+      await blobs.put(content);
+      return [{ blob: content.hash, summary }];
+    },
+  );
   // Other refusals exist for drafts only.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
-  return { id: reply.id, messageId: message.summary.messageId, recipients: recipients.map(({ address }) => address) };
+  return { id: reply.id, messageId: summary.messageId, recipients: recipients.map(({ address }) => address) };
 }
 
 /** Returns the addressees in the order of the envelope; those that the header does not name are blind copies. */

@@ -10,7 +10,6 @@ import type { Directory, HostedDomains } from '../../actors/directory/protocol.j
 import { type MailboxActors, mailboxActorProtocol } from '../../actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../actors/mailbox/background/body-filters.js';
 import { mailboxBehavior } from '../../actors/mailbox/behavior.js';
-import { InlineMessages } from '../../actors/mailbox/inline-messages.js';
 import { deliverLocally } from '../../actors/mailbox/outbound/local-deliveries.js';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import { warmUp } from '../../actors/mailbox/state/state.js';
@@ -19,6 +18,7 @@ import { createHost, type Host } from '../../actors/runtime/host.js';
 import { createRefs } from '../../actors/runtime/refs.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { newId } from '../../store/ids/new-id.js';
+import { InlineMessages } from '../../store/inline-messages.js';
 import type { LocalDelivery } from '../../store/mailboxes.js';
 import { postgresConsumers } from '../../store/postgres/accounts/consumers.js';
 import type { Config } from '../config/config.js';

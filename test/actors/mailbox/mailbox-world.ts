@@ -6,7 +6,6 @@ import type { HostedDelivery } from '../../../src/actors/delivery/local-transpor
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../../src/actors/mailbox/background/body-filters.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
-import { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/search/email-texts.js';
@@ -19,6 +18,7 @@ import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js'
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import type { ReturnedMail } from '../../../src/store/inbound.js';
+import { InlineMessages } from '../../../src/store/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';

@@ -2,11 +2,11 @@
 // operation fail or run a hook before an answer. An account is created when it is first asked for.
 
 import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
-import type { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { AskOptions } from '../../../src/actors/runtime/ref.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
+import type { InlineMessages } from '../../../src/store/inline-messages.js';
 import type { SystemRole } from '../../../src/store/mailbox-rows.js';
 import { commitChange } from '../../support/memory-stores/commit.js';
 import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-stores/memory-mailboxes.js';

@@ -2,16 +2,19 @@
 // command names no blob, and the row does.
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
-import { type MessageSummary, summarize } from '../../../src/mail/summary.js';
+import { summarize } from '../../../src/mail/summary.js';
 import { ALICE } from './fakes.js';
 import type { Gateway } from './gateway.js';
 
-type Queued = Omit<Payload<MailboxProtocol, 'enqueue'>, 'summary'> & { readonly summary: MessageSummary };
+type Queued = Extract<Payload<MailboxProtocol, 'enqueue'>, { blob: string }>;
 
 export function lastQueued({ mailboxes, blobs }: Gateway): Queued {
-  const { name, payload } = mailboxes.asked.findLast((one) => /^enqueue(?:Inline)?$/.test(one.name))!;
-  if (name === 'enqueue') return payload as Queued;
-  const { inlineId: _inlineId, ...outgoing } = payload as Payload<MailboxProtocol, 'enqueueInline'>;
+  const payload = mailboxes.asked.findLast(({ name }) => name === 'enqueue')!.payload as Payload<
+    MailboxProtocol,
+    'enqueue'
+  >;
+  if ('blob' in payload) return payload;
+  const { inlineId: _inlineId, ...outgoing } = payload;
   const { outbound } = mailboxes.account(ALICE);
   const { row } = outgoing.draft === null ? [...outbound.values()].at(-1)! : outbound.get(outgoing.draft.id)!;
   return { ...outgoing, blob: row.blob!, summary: summarize(blobs.blobs.get(row.blob!)!.index) };

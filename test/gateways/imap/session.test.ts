@@ -209,7 +209,7 @@ test('what was committed is OK although what changed cannot be read', async (t) 
   await gateway.deliver(ALICE, MESSAGE);
   const client = await gateway.open();
   await client.command('SELECT INBOX');
-  gateway.mailboxes.hook('appendInline', async (_, proceed) => {
+  gateway.mailboxes.hook('append', async (_, proceed) => {
     const reply = await proceed();
     gateway.mailboxes.hook('folderChanges', () => {
       throw new ActorFault('unreachable', 'gone');

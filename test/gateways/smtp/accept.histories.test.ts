@@ -10,6 +10,7 @@ import { acceptMessage } from '../../../src/gateways/smtp/accept.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { newId } from '../../../src/store/ids/new-id.js';
+import { InlineMessages } from '../../../src/store/inline-messages.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 import { runs } from '../../support/amounts.js';
@@ -126,7 +127,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
           const { accountId, email } = accounts[i]!;
           return { recipient: { kind: 'mailbox' as const, accountId }, address: email };
         });
-        const inlineMessages = isInline ? world.inlineMessages : { add: () => undefined, share: () => undefined };
+        const inlineMessages = isInline ? world.inlineMessages : new InlineMessages(() => false);
         const mailboxes = isAnswerLost ? unheard(world.mailboxes) : world.mailboxes;
         const ports = {
           ...world,

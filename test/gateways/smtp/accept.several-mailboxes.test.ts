@@ -284,13 +284,16 @@ test('a mailbox that is asked to place a message from its row beside the inlineM
   const content = blobOf(Buffer.from('From: a@b.test\r\nSubject: Grüße 💌\r\n\r\nx'));
   const envelope = { receivedAt: Date.now(), summary: summarize(content.index) };
   const deliveries = accounts.map(({ id }) => ({ accountId: id, id: newId() }));
-  world.inlineMessages.share({ ...envelope, content }, envelope, deliveries);
-  const [ofFirst, ofLate] = deliveries.map(({ id }) => id);
-  await world.mailboxes.of(first!.id).ask('deliverInline', { inlineId: ofFirst! });
+  const { inlineMessages } = world.inlineMessages.share({ ...envelope, content }, envelope, deliveries)!;
+  const [ofFirst, ofLate] = deliveries.map(({ id: inboundId }) => {
+    const { receivedAt } = envelope;
+    return { inlineId: inlineMessages.get(inboundId)!.id, inboundId, receivedAt };
+  });
+  await world.mailboxes.of(first!.id).ask('deliver', ofFirst!);
   const busy = await keepBusy(world, late!);
   const { ask } = world.mailboxes.of(late!.id);
-  const inline = ask('deliverInline', { inlineId: ofLate! });
-  const redelivered = ask('deliver', { inboundId: ofLate!, blob: content.hash, ...envelope });
+  const inline = ask('deliver', ofLate!);
+  const redelivered = ask('deliver', { inboundId: ofLate!.inboundId, blob: content.hash, ...envelope });
   busy.goOn();
   await Promise.all([busy.done, inline, redelivered]);
   check(t, await stored(world, accounts), { subjects: [['Grüße 💌'], ['Grüße 💌']], waiting: 0 });

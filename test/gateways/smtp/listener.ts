@@ -8,13 +8,13 @@ import { NEVER } from 'rxjs';
 import { certificates } from '../../../dev/certificate.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import type { Directory, Recipient } from '../../../src/actors/directory/protocol.js';
-import { type InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { CheckChain } from '../../../src/checks/check-chain.js';
 import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
+import { type InlineMessage, InlineMessages } from '../../../src/store/inline-messages.js';
 
 export interface Stored {
   readonly hash: string;
@@ -86,11 +86,9 @@ export async function listen(
   const inlineMessages = new InlineMessages((accountId) => behave.owns?.(accountId) === true);
   const mailboxes = {
     of: (accountId: string) => ({
-      async ask(name: string, payload: unknown, options?: { deadlineMs?: number }) {
-        if (name === 'deliverInline') {
-          const inlineMessage = inlineMessages.find((payload as { inlineId: string }).inlineId);
-          return { reply: await behave.acceptInline?.(inlineMessage!) };
-        }
+      async ask(_name: string, payload: unknown, options?: { deadlineMs?: number }) {
+        const { inlineId } = payload as { inlineId?: string };
+        if (inlineId !== undefined) return { reply: await behave.acceptInline?.(inlineMessages.find(inlineId)!) };
         asked.push({ accountId, payload, deadlineMs: options?.deadlineMs });
         const emailId = behave.deliver === undefined ? `email-${accountId}` : await behave.deliver(accountId);
         return { reply: { emailId } };

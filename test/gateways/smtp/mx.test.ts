@@ -1,8 +1,8 @@
 // Tests the MX listener as a peer sees it: accepted recipients, replies, what is stored, and what is asked of whom.
 
-import type { InlineMessage } from '../../../src/actors/mailbox/inline-messages.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import type { InlineMessage } from '../../../src/store/inline-messages.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { listen } from './listener.js';

@@ -19,9 +19,12 @@ import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type SubmissionOptions, startSubmission } from '../../../src/gateways/smtp/submission.js';
 import { canonicalAddress } from '../../../src/mail/address.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
+import { InlineMessages } from '../../../src/store/inline-messages.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 
-export interface Queued extends Payload<MailboxProtocol, 'enqueue'> {
+type StoredEnqueue = Extract<Payload<MailboxProtocol, 'enqueue'>, { blob: string }>;
+
+export interface Queued extends StoredEnqueue {
   readonly accountId: string;
   /** The octets of the message; one character is one octet. */
   readonly text: string;
@@ -117,7 +120,7 @@ export async function listenForSubmission(
   const blobs = new Map<string, string>();
   const mailboxes = {
     of: (accountId: string) => ({
-      async ask(_name: 'enqueue', payload: Payload<MailboxProtocol, 'enqueue'>) {
+      async ask(_name: 'enqueue', payload: StoredEnqueue) {
         await behave.enqueue?.();
         const text = blobs.get(payload.blob) ?? '';
         const body = text.replace(/^Received: [^\r]*\r\n(?:[ \t][^\r]*\r\n)*/, '');
@@ -155,7 +158,7 @@ export async function listenForSubmission(
     signIn,
     directory,
     // The mailboxes are on another node, so messages are stored first.
-    receiver: { spool, blobs: { put }, inlineMessages: { add: () => undefined }, mailboxes },
+    receiver: { spool, blobs: { put }, inlineMessages: new InlineMessages(() => false), mailboxes },
     checks: new CheckChain([], log),
     log,
     ...overrides,

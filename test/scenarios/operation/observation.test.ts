@@ -94,7 +94,7 @@ test('after some mail and requests the metrics say so', async (t) => {
 
   const requests = (operation: string) =>
     value('actor_request_duration_seconds_count', { operation, outcome: 'reply' });
-  t.deepEqual([requests('deliverInline'), requests('list'), requests('storeFlags')], [2, 1, 1]);
+  t.deepEqual([requests('deliver'), requests('list'), requests('storeFlags')], [2, 1, 1]);
   t.true(value('ask_duration_seconds_count', { owner: 'local', outcome: 'reply' }) >= 4);
   t.is(value('ask_retries_total'), 0);
   t.is(value('actors'), 1);
@@ -189,7 +189,7 @@ test('one message is one trace, from SMTP into its mailbox and on to the hub; a 
       t.deepEqual(others, [], name);
       return span!;
     };
-    const [ask, deliver, commit] = ['ask mailbox.deliverInline', 'mailbox.deliverInline', 'commit'].map(tree);
+    const [ask, deliver, commit] = ['ask mailbox.deliver', 'mailbox.deliver', 'commit'].map(tree);
     for (const [child, above] of [
       [ask!, root],
       [deliver!, ask!],

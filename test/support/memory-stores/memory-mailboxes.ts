@@ -3,7 +3,6 @@
 import pino from 'pino';
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
-import { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { EmailTexts } from '../../../src/actors/mailbox/search/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search/search-indexing.js';
@@ -13,6 +12,7 @@ import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
+import { InlineMessages } from '../../../src/store/inline-messages.js';
 import type { MailboxStore } from '../../../src/store/mailboxes.js';
 import { NO_OUTBOUND } from '../no-outbound.js';
 import { fixedOwnership } from '../ownership.js';

@@ -1,10 +1,11 @@
 // Append: messages that a client uploads become emails in a folder of its choice, and may replace an email there. Filters do not apply. A
 // mail program puts a copy of each message that it sends into Sent; that copy replaces the one that submission made
 // (outbound/submitted-copies.ts).
+import type { MessageSummary } from '../../../mail/summary.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
-import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { Outcome, Payload, Reply } from '../../runtime/protocol.js';
 import { ReplacedCopies } from '../outbound/submitted-copies.js';
-import type { InlineAppend, MailboxProtocol } from '../protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { newEmail } from './new-email.js';
@@ -12,7 +13,13 @@ import { endPlacements, modseqsOf } from './placing.js';
 import { folderAt, folderNamed } from './selection.js';
 
 type Append = Payload<MailboxProtocol, 'append'>;
-type Message = Append['messages'][number];
+
+interface Message {
+  readonly blob: string;
+  readonly summary: MessageSummary;
+  readonly receivedAt: number;
+  readonly flags: readonly string[];
+}
 
 interface Replaced {
   readonly folderId: string;
@@ -21,9 +28,16 @@ interface Replaced {
 
 export function append(
   tx: MailboxTransaction,
-  { folderId, messages, replaces }: Append,
+  { folderId, path, messages: appended, replaces }: Append,
 ): Outcome<MailboxProtocol, 'append'> {
-  const folder = folderNamed(tx, folderId);
+  const found = tx.messages.open<Reply<MailboxProtocol, 'append'>>(appended);
+  if (!('opened' in found)) return found;
+  const { opened } = found;
+  const messages = opened.messages.map(({ blob, summary }, i): Message => {
+    const { receivedAt, flags } = appended[i]!;
+    return { blob, summary, receivedAt, flags };
+  });
+  const folder = path === undefined ? folderNamed(tx, folderId ?? '') : folderAt(tx.folders.rows(), path);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
   const replaced = replaces === undefined ? undefined : emailAt(tx, replaces);
   if (replaces !== undefined && replaced === undefined) return { refusal: 'noSuchEmail' };
@@ -43,27 +57,9 @@ export function append(
     endPlacements(tx, [replaced.slot], replaced.folderId);
   }
   tx.announceUnread();
-  return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
-}
-
-/** Appends messages that the same commit stores. */
-export function appendInline(
-  tx: MailboxTransaction,
-  { inlineId, folder, flags, replaces }: Payload<MailboxProtocol, 'appendInline'>,
-): Outcome<MailboxProtocol, 'appendInline'> {
-  const found = tx.inlineMessage(inlineId);
-  if (!('inlineMessage' in found)) return { reply: found };
-  const { message, others } = found.inlineMessage;
-  const folderId = 'path' in folder ? folderAt(tx.folders.rows(), folder.path)?.id : folder.folderId;
-  if (folderId === undefined) return { refusal: 'noSuchFolder' };
-  const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
-    return { blob: content.hash, summary, receivedAt, flags: flags[i]! };
-  });
-  const { reply, refusal } = append(tx, { folderId, messages, replaces });
-  if (reply === undefined) return { refusal };
-  const result: InlineAppend = reply;
-  tx.acceptInline(found.inlineMessage, result, true);
-  return { reply: { isAccepted: true } };
+  const reply = { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) };
+  tx.messages.accept(opened, reply);
+  return { reply };
 }
 
 function add(

@@ -6,7 +6,7 @@ import type { Placement } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from '../filters/filter-match.js';
 import { isBounceEarly, takeBounce } from '../outbound/bounces.js';
-import type { InlineDelivery, MailboxProtocol } from '../protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
@@ -20,11 +20,13 @@ interface Mail {
   readonly isJunk?: boolean | undefined;
 }
 
-type Names = 'deliver' | 'deliverInline' | 'announce' | 'applyBodyFilters';
+type Names = 'deliver' | 'announce' | 'applyBodyFilters';
 
 export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
   deliver: {
-    reads({ inboundId, blob, summary, isJunk, bounce }, state) {
+    reads(mail, state) {
+      if ('inlineId' in mail) return undefined;
+      const { inboundId, blob, summary, isJunk, bounce } = mail;
       const isFiltered = isJunk !== true && !state.isDelivered(inboundId);
       return {
         ...(isFiltered && { filtered: { blob, facts: factsOf(summary) } }),
@@ -33,7 +35,6 @@ export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
     },
     plan: deliver,
   },
-  deliverInline,
   announce: { reads: ({ emailId }) => ({ announced: emailId }), plan: announce },
   applyBodyFilters,
 };
@@ -42,32 +43,21 @@ function deliver(
   tx: MailboxTransaction,
   mail: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
-  const { inboundId } = mail;
-  if (tx.isConsumed(inboundId)) return { reply: { emailId: null } };
+  const { inboundId, receivedAt, isJunk } = mail;
+  const found = tx.messages.open<{ emailId: string | null }>([mail]);
+  if (!('opened' in found)) return found;
+  const { opened } = found;
+  const isInline = opened.inline.length > 0;
+  if (tx.isConsumed(inboundId)) return isInline ? { refusal: 'unstored' } : { reply: { emailId: null } };
   if (isBounceEarly(tx, mail)) return { refusal: 'attemptUnderWay' };
-  const emailId = place(tx, mail, inboundId);
+  const { blob, summary } = opened.messages[0]!;
+  // Filters read bodies from the store.
+  if (isInline && isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) return tx.messages.decline();
+  const emailId = place(tx, { blob, receivedAt, summary, isJunk }, inboundId);
   takeBounce(tx, mail);
-  tx.consume(inboundId);
+  if (!isInline) tx.consume(inboundId);
+  tx.messages.accept(opened, { emailId }, emailId !== null);
   return { reply: { emailId } };
-}
-
-/** Delivers a message that the same commit stores. Mail whose body a filter must read is stored first. */
-function deliverInline(
-  tx: MailboxTransaction,
-  { inlineId }: Payload<MailboxProtocol, 'deliverInline'>,
-): Outcome<MailboxProtocol, 'deliverInline'> {
-  const found = tx.inlineMessage(inlineId);
-  if (!('inlineMessage' in found)) return { reply: found };
-  if (tx.isConsumed(inlineId)) return { reply: { isAccepted: false } };
-  const { content, receivedAt, summary, isJunk } = found.inlineMessage.message;
-  if (isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) {
-    tx.declineInline();
-    return { reply: { isAccepted: false } };
-  }
-  const emailId = place(tx, { blob: content.hash, receivedAt, summary, isJunk }, inlineId);
-  const result: InlineDelivery = { emailId };
-  tx.acceptInline(found.inlineMessage, result, emailId !== null);
-  return { reply: { isAccepted: true } };
 }
 
 /** Returns the id of the email, or null when a filter has deleted it. */

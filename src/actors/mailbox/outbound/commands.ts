@@ -6,10 +6,11 @@ import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
 import { NEVER } from '../../../mail/reports/dsn-request.js';
 import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
-import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { Outcome, Payload, Reply } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
-import type { InlineEnqueue, MailboxProtocol } from '../protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
+import type { OpenedMessages } from '../state/transaction-messages.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
 import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
@@ -17,27 +18,15 @@ import { rowToRead } from './prefetch.js';
 import type { Addressee } from './protocol.js';
 import { labelsOfDraft, placeInSent, READ, takeOut } from './sent-copies.js';
 
-type Names =
-  | 'createDraft'
-  | 'updateDraft'
-  | 'deleteDraft'
-  | 'enqueue'
-  | 'enqueueInline'
-  | 'holdOutbound'
-  | 'removeOutbound';
+type Queued = Payload<MailboxProtocol, 'enqueue' | 'holdOutbound'>;
+
+type Names = 'createDraft' | 'updateDraft' | 'deleteDraft' | 'enqueue' | 'holdOutbound' | 'removeOutbound';
 
 export const outboundCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
   createDraft,
   updateDraft: { reads: rowToRead, plan: updateDraft },
   deleteDraft: { reads: rowToRead, plan: deleteDraft },
-  enqueue: {
-    reads: ({ draft, blob, recipients }) => ({ outbound: { id: draft?.id, due: { blob, recipients } } }),
-    plan: enqueue,
-  },
-  enqueueInline: {
-    reads: ({ draft, inlineId, recipients }) => ({ outbound: { id: draft?.id, due: { inlineId, recipients } } }),
-    plan: enqueueInline,
-  },
+  enqueue: { reads: (payload) => ({ outbound: { id: payload.draft?.id, due: payload } }), plan: enqueue },
   holdOutbound: {
     reads: ({ draft }) => (draft === null ? undefined : { outbound: { id: draft.id } }),
     plan: holdOutbound,
@@ -125,23 +114,13 @@ function enqueue(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueue'>,
 ): Outcome<MailboxProtocol, 'enqueue'> {
-  return queue(tx, payload, payload, undefined);
-}
-
-/** Queues a message that the same commit stores. */
-function enqueueInline(
-  tx: MailboxTransaction,
-  payload: Payload<MailboxProtocol, 'enqueueInline'>,
-): Outcome<MailboxProtocol, 'enqueueInline'> {
-  const found = tx.inlineMessage(payload.inlineId);
-  if (!('inlineMessage' in found)) return { reply: found };
-  const { content, summary } = found.inlineMessage.message;
-  const { inlineId: _inlineId, ...outgoing } = payload;
-  const { reply, refusal } = queue(tx, payload, { ...outgoing, blob: content.hash, summary }, undefined);
+  const found = tx.messages.open<Reply<MailboxProtocol, 'enqueue'>>([payload]);
+  if (!('opened' in found)) return found;
+  const { opened } = found;
+  const { reply, refusal } = queue(tx, payload, opened.messages[0]!, undefined);
   if (reply === undefined) return { refusal };
-  const result: InlineEnqueue = reply;
-  tx.acceptInline(found.inlineMessage, result, true);
-  return { reply: { isAccepted: true } };
+  tx.messages.accept(opened, reply);
+  return { reply };
 }
 
 function holdOutbound(
@@ -151,14 +130,13 @@ function holdOutbound(
   return queue(tx, payload, payload, payload.heldUntil);
 }
 
-/** `payload`: the command's payload. */
 function queue(
   tx: MailboxTransaction,
-  payload: unknown,
-  message: Payload<MailboxProtocol, 'enqueue'>,
+  payload: Queued,
+  { blob, summary }: OpenedMessages['messages'][number],
   heldUntil: number | undefined,
-): Outcome<MailboxProtocol, 'enqueue'> {
-  const { draft: from, sender, blob, summary, content, recipients: addressees } = message;
+): Outcome<MailboxProtocol, 'holdOutbound'> {
+  const { draft: from, sender, content, recipients: addressees } = payload;
   const before = from === null ? undefined : draftOf(tx, from.id);
   if (from !== null) {
     if (before === undefined) return { refusal: 'noSuchOutbound' };
@@ -169,17 +147,17 @@ function queue(
   const id = before?.id ?? tx.otherId();
   const recipients = recipientsOf(tx, addressees);
   const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
-  const dsn = dsnOf(message, recipients);
+  const dsn = dsnOf(payload, recipients);
   const asked = recipients.map(({ id: of }) => ({
     id: of,
     notify: sender === '' ? NEVER : (dsn?.recipients[of]?.notify ?? null),
   }));
   const about = { now, recipients: asked, heldUntil, begins: first.begins };
   const next = step(null, { type: 'enqueue', ...about }, ...first.events);
-  const origin = message.isSubmission === true ? 'submitted' : 'sent';
+  const origin = payload.isSubmission === true ? 'submitted' : 'sent';
   const labels = before === undefined ? [] : labelsOfDraft(tx, before);
   const sentEmailId = placeInSent(tx, blob, summary, { ...READ, labels }, origin);
-  flagOriginal(tx, message.original);
+  flagOriginal(tx, payload.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
   const row: OutboundRow = {
@@ -205,7 +183,7 @@ function queue(
 
 /** The DSN request of the sender; null without one. `recipients`: those of the message, in the same order. */
 function dsnOf(
-  { dsn, recipients: addressees }: Payload<MailboxProtocol, 'enqueue'>,
+  { dsn, recipients: addressees }: Queued,
   recipients: readonly OutboundRecipientRow[],
 ): OutboundDsn | null {
   const named = recipients.flatMap(({ id }, i) => {
@@ -217,7 +195,7 @@ function dsnOf(
 }
 
 /** Does nothing when the original has been deleted meanwhile. */
-function flagOriginal(tx: MailboxTransaction, original: Payload<MailboxProtocol, 'enqueue'>['original']): void {
+function flagOriginal(tx: MailboxTransaction, original: Queued['original']): void {
   if (original === undefined) return;
   const slot = isUuid(original.emailId) ? tx.find(original.emailId) : -1;
   if (slot >= 0) tx.setFlags([slot], tx.flags(slot) | flagBit(original.flag));

@@ -6,12 +6,12 @@ import type { MessageIndex } from '../../../mail/message-index.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import type { InlineMessages, MessageHandle } from '../../../store/inline-messages.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/delivery-transport.js';
 import type { HostedDelivery } from '../../delivery/local-transport.js';
 import type { DeclaredReads } from '../../runtime/behavior.js';
-import type { InlineMessages } from '../inline-messages.js';
 import type { MailboxState } from '../state/state.js';
 
 interface Recipient {
@@ -28,9 +28,7 @@ export interface OutboundReads {
   /** Whether the command makes the email due if it is held: needs the summary, and the outcomes of recipients in hosted domains. */
   readonly mayRelease?: boolean;
   /** A message that the command makes due for the first time. An inline message is not stored yet. */
-  readonly due?: ({ readonly blob: string } | { readonly inlineId: string }) & {
-    readonly recipients: readonly Recipient[];
-  };
+  readonly due?: MessageHandle & { readonly recipients: readonly Recipient[] };
   /** The Message-ID of a message that comes back: the emails with it are needed, and their attempts. */
   readonly returned?: string;
 }

@@ -18,6 +18,7 @@ import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from
 import { DSN_RETURNS, NOTIFY_CONDITIONS } from '../../../mail/reports/dsn-request.js';
 import { messageSummary } from '../../../mail/summary.js';
 import { command, query } from '../../runtime/protocol.js';
+import { onRepeatOf, stored, withHandle } from '../message-handles.js';
 
 export const outboundStatus = enums(OUTBOUND_STATUSES);
 const recipientType = enums(RECIPIENT_TYPES);
@@ -119,15 +120,7 @@ const outgoing = {
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };
 
-/** A stored message to queue. */
-const queued = { ...outgoing, blob: string(), summary: messageSummary };
-
-const enqueued = {
-  reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
-  /** `draftChanged`: the caller must read the draft again. */
-  refusals: ['noSuchOutbound', 'draftChanged'],
-  onRepeat: 'remembered',
-} as const;
+const enqueued = object({ id: string(), createdAt: number(), sentEmailId: string() });
 
 export const outboundOperations = {
   createDraft: command({
@@ -150,19 +143,23 @@ export const outboundOperations = {
     onRepeat: 'remembered',
   }),
   /**
-   * Queues a stored message and puts its copy into Sent. With `draft`, the draft becomes the queued email and keeps its id, unless it has
+   * Queues a message and puts its copy into Sent. With `draft`, the draft becomes the queued email and keeps its id, unless it has
    * changed: `updatedAt` is that of the draft from which the message was made.
    */
-  enqueue: command({ payload: object(queued), ...enqueued }),
-  /** Like `enqueue`, for an inline message, which is not stored yet: see `deliverInline`. */
-  enqueueInline: command({
-    payload: object({ inlineId: string(), ...outgoing }),
-    reply: object({ isAccepted: boolean() }),
-    refusals: enqueued.refusals,
-    onRepeat: 'harmless',
+  enqueue: command({
+    payload: withHandle(outgoing),
+    reply: enqueued,
+    /** `draftChanged`: the caller must read the draft again. `unstored`: see `deliver`. */
+    refusals: ['noSuchOutbound', 'draftChanged', 'unstored'],
+    onRepeat: onRepeatOf,
   }),
-  /** Like `enqueue`, but nobody gets the message before `heldUntil`. */
-  holdOutbound: command({ payload: object({ ...queued, heldUntil: number() }), ...enqueued }),
+  /** Like `enqueue`, but for a stored message, which nobody gets before `heldUntil`. */
+  holdOutbound: command({
+    payload: object({ ...stored, ...outgoing, heldUntil: number() }),
+    reply: enqueued,
+    refusals: ['noSuchOutbound', 'draftChanged'],
+    onRepeat: 'remembered',
+  }),
   /**
    * Fails a queued email at the request of its sender: recipients that have not got it will not get it. A held email becomes a draft again,
    * with the id `draftId`.

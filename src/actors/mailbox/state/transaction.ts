@@ -4,15 +4,13 @@
 
 import type { RetryPolicy } from '../../../machines/outbound-email/retry.js';
 import { isUuid } from '../../../mail/ids.js';
-import type { BlobContent } from '../../../store/blobs.js';
 import type { AnnouncedEmail, Change, ChangeContent, ChangeOf, NewEmail } from '../../../store/changes/changes.js';
+import type { InlineMessages } from '../../../store/inline-messages.js';
 import type { FolderDefinition, Placement } from '../../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../../store/mailboxes.js';
-import type { SharedDelivery } from '../../../store/shared-message.js';
 import type { PlanContext } from '../../runtime/behavior.js';
 import { NOTHING_PREFETCHED, type Prefetched } from '../commands/prefetch.js';
 import { FilterChanges } from '../filters/filter-changes.js';
-import type { InlineMessage, InlineMessages } from '../inline-messages.js';
 import { OutboundChanges } from '../outbound/changes.js';
 import { SubmittedCopies } from '../outbound/copy-reads.js';
 import { DraftRows } from '../outbound/draft-rows.js';
@@ -25,6 +23,7 @@ import { grouped } from './grouped.js';
 import { areSameKeywords, inKeywordOrder } from './keyword-order.js';
 import { HIDDEN, NamedEmails } from './named-emails.js';
 import type { MailboxState } from './state.js';
+import { TransactionMessages } from './transaction-messages.js';
 import type { Unread } from './unread.js';
 
 interface TransactionContext extends PlanContext {
@@ -50,16 +49,13 @@ export class MailboxTransaction {
   readonly copies: SubmittedCopies;
   /** What was read from the store for the commands of this batch. */
   readonly prefetched: Prefetched;
-  /** Inline messages that the commit accepts, with the results of their commands. */
-  readonly accepted = new Map<InlineMessage, unknown>();
+  readonly messages: TransactionMessages;
   readonly #context: TransactionContext;
   readonly #mailbox: ChangedMailbox;
   readonly #named: NamedEmails;
   readonly #draftRows: DraftRows;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
-  readonly #contents: BlobContent[] = [];
-  readonly #shared: SharedDelivery[] = [];
   #modseq: number;
   readonly #ids: BatchIds;
 
@@ -84,6 +80,7 @@ export class MailboxTransaction {
     this.emailRows = new EmailRows(prefetched.emailReads, (id) => this.#mailbox.emails.added(id));
     this.copies = new SubmittedCopies(this, prefetched.copyReads);
     this.retryPolicy = context.retry;
+    this.messages = new TransactionMessages(context.inlineMessages, state.accountId);
     this.prefetched = prefetched;
     this.#context = context;
     this.#modseq = state.modseq;
@@ -100,32 +97,12 @@ export class MailboxTransaction {
   }
 
   isConsumed(inboundId: string): boolean {
-    const isAccepted = this.#shared.some(({ id }) => id === inboundId);
+    const isAccepted = this.messages.shared.some(({ id }) => id === inboundId);
     return isAccepted || this.#consumed.has(inboundId) || this.state.isDelivered(inboundId);
   }
 
   consume(inboundId: string): void {
     this.#consumed.add(inboundId);
-  }
-
-  /** Returns an inline message that the commit can accept; otherwise whether this commit or an earlier one has accepted it. */
-  inlineMessage(id: string): { readonly inlineMessage: InlineMessage } | { readonly isAccepted: boolean } {
-    const inlineMessage = this.#context.inlineMessages.find(id);
-    if (inlineMessage === undefined) return { isAccepted: false };
-    if (inlineMessage.isOpen && !this.accepted.has(inlineMessage)) return { inlineMessage };
-    return { isAccepted: inlineMessage.isOpen || inlineMessage.isCommitted };
-  }
-
-  /** Declines an inline message: its maker stores this message and the next ones first. */
-  declineInline(): void {
-    this.#context.inlineMessages.decline(this.state.accountId);
-  }
-
-  /** Accepts the inline message; `isKept`: the commit stores the octets. */
-  acceptInline(inlineMessage: InlineMessage, result: unknown, isKept: boolean): void {
-    this.accepted.set(inlineMessage, result);
-    if (inlineMessage.shared !== undefined) this.#shared.push(inlineMessage.shared);
-    else if (isKept) this.#contents.push(...inlineMessage.contents);
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
@@ -370,8 +347,8 @@ export class MailboxTransaction {
       changes: this.#changes,
       counters: this.folders.counters(),
       inbound: [...this.#consumed],
-      contents: this.#contents,
-      shared: this.#shared,
+      contents: this.messages.contents,
+      shared: this.messages.shared,
       remembered,
       keywordsOf: (emailId) => this.keywords(this.find(emailId)),
     };

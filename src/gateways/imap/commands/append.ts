@@ -1,12 +1,11 @@
 // Messages that the client sends: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They
 // are read as they arrive. A command is refused before its message is sent, if possible. All messages of a command are committed
 // together before it completes; that commit also stores a few small messages.
-import { INLINE_MS } from '../../../actors/mailbox/inline-messages.js';
-import type { InlineAppend, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
 import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
 import { isSmall } from '../../../store/blobs.js';
-import { newId } from '../../../store/ids/new-id.js';
+import type { MessageHandle } from '../../../store/inline-messages.js';
 import { EMPTY, IncomingMessage } from '../append/incoming-message.js';
 import { linkedOctets } from '../append/linked-octets.js';
 import { MessageBatch } from '../append/message-batch.js';
@@ -166,9 +165,7 @@ async function readParts(session: Session, stream: CommandStream, first: Command
 
 async function commit(session: Session, target: Target, batch: MessageBatch): Promise<Completion> {
   const { output } = session;
-  const taken = await appendUnstored(session, target, batch);
-  const isUnknown = target.folderId === undefined && taken?.refusal === 'noSuchFolder';
-  const outcome = taken === undefined || isUnknown ? await appendStored(session, target, batch) : taken;
+  const outcome = await appendMessages(session, target, batch);
   if (outcome.reply === undefined) return refusalCompletion(outcome.refusal, 'target');
   const { uidValidity, emails, folderModseqs } = outcome.reply;
   const uids = emails.map(({ uid }) => uid);
@@ -182,36 +179,28 @@ async function commit(session: Session, target: Target, batch: MessageBatch): Pr
 
 type Appended = Outcome<MailboxProtocol, 'append'>;
 
-/** Has the mailbox store the messages in its commit; returns undefined when they must be stored first. */
-async function appendUnstored(
-  { context, accountId }: Session,
-  { mailbox, folderId, replaces }: Target,
-  { unstored }: MessageBatch,
-): Promise<Appended | undefined> {
-  const [first, ...others] = unstored;
-  if (first === undefined) return undefined;
-  const inlineId = newId();
-  const inlineMessage = context.inlineMessages.add<InlineAppend>(accountId, inlineId, first, others);
-  if (inlineMessage === undefined) return undefined;
-  const folder = folderId === undefined ? { path: mailbox } : { folderId };
-  const payload = { inlineId, folder, flags: unstored.map(({ flags }) => flags), ...(replaces && { replaces }) };
-  let refused: Appended | undefined;
-  const asked = context.mailboxes
-    .of(accountId)
-    .ask('appendInline', payload, { deadlineMs: INLINE_MS })
-    .then(({ refusal }) => {
-      if (refusal !== undefined) refused = { refusal };
-    });
-  const taken = await inlineMessage.revokeAfter(asked);
-  return taken === undefined ? refused : { reply: taken.result };
-}
-
 /** @throws Refused when there is no such mailbox */
-async function appendStored(session: Session, target: Target, batch: MessageBatch): Promise<Appended> {
+function appendMessages(
+  session: Session,
+  { mailbox, replaces, ...target }: Target,
+  batch: MessageBatch,
+): Promise<Appended> {
   const { context, accountId } = session;
-  const { mailbox, replaces } = target;
-  const folderId = target.folderId ?? (await targetReference(session, mailbox));
-  await batch.stored();
-  const payload = { messages: batch.messages, folderId, ...(replaces && { replaces }) };
-  return context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS });
+  let { folderId } = target;
+  const ask = async (handles: readonly MessageHandle[], deadlineMs = DEADLINE_MS): Promise<Appended> => {
+    const messages = handles.map((handle, i) => {
+      const { receivedAt, flags } = batch.messages[i]!;
+      return { ...handle, receivedAt, flags };
+    });
+    const folder = folderId === undefined ? { path: mailbox } : { folderId };
+    const payload = { ...folder, messages, ...(replaces && { replaces }) };
+    const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs });
+    // The look-up of the folder tells the client why there is none.
+    return folderId === undefined && outcome.refusal === 'noSuchFolder' ? { refusal: 'unstored' } : outcome;
+  };
+  return context.inlineMessages.commit(accountId, batch.unstored, ask, async () => {
+    folderId ??= await targetReference(session, mailbox);
+    await batch.stored();
+    return batch.messages;
+  });
 }

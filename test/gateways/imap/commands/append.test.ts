@@ -2,7 +2,9 @@
 
 import { filter, firstValueFrom, mergeMap } from 'rxjs';
 import { temporaryDirectory } from '../../../../dev/temporary-directory.js';
+import type { MailboxProtocol } from '../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../src/actors/runtime/errors.js';
+import type { Payload } from '../../../../src/actors/runtime/protocol.js';
 import { Spool } from '../../../../src/content/spool/spool.js';
 import { encodeModifiedUtf7 } from '../../../../src/mail/modified-utf7.js';
 import { StoreFault } from '../../../../src/store/errors.js';
@@ -332,15 +334,18 @@ test('REPLACE puts one message in the place of another, in another mailbox too',
   );
 });
 
-/** Returns the operations by which messages are appended, in order. */
+function handleOf(payload: unknown): 'inline' | 'stored' {
+  const { messages } = payload as Payload<MailboxProtocol, 'append'>;
+  return 'inlineId' in messages[0]! ? 'inline' : 'stored';
+}
+
+/** Returns whether the appended messages are inline or stored, in order. */
 function appendsAsked(gateway: Awaited<ReturnType<typeof startImap>>): string[] {
   const asked: string[] = [];
-  for (const name of ['append', 'appendInline']) {
-    gateway.mailboxes.hook(name, (_, ask) => {
-      asked.push(name);
-      return ask();
-    });
-  }
+  gateway.mailboxes.hook('append', (payload, ask) => {
+    asked.push(handleOf(payload));
+    return ask();
+  });
   return asked;
 }
 
@@ -353,26 +358,33 @@ test('a message that the mailbox does not take is stored first', async (t) => {
     const { tagged } = await client.command(`APPEND ${mailbox} `, ...message);
     return [uidOf(tagged), ...asked];
   };
-  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'appendInline']);
-  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendInline']);
-  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendInline']);
-  t.deepEqual(await append('Sent', new Literal(BYTES)), ['2', 'appendInline']);
-  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['3:4', 'appendInline']);
-  t.deepEqual(await append('Drafts', new Literal(Buffer.alloc(300_000, 'x\r\n'))), ['4', 'append']);
+  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'inline']);
+  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'inline']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'inline']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['2', 'inline']);
+  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['3:4', 'inline']);
+  t.deepEqual(await append('Drafts', new Literal(Buffer.alloc(300_000, 'x\r\n'))), ['4', 'stored']);
   const many = (count: number, octets: number) =>
     Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n${'x'.repeat(octets)}`)])
       .flat()
       .slice(1);
-  t.deepEqual(await append('Archive', ...many(100, 5_000)), ['1:100', 'appendInline']);
-  t.deepEqual(await append('Archive', ...many(101, 10)), ['101:201', 'append']);
-  t.deepEqual(await append('Archive', ...many(3, 200_000)), ['202:204', 'append']);
-  gateway.mailboxes.hook('appendInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
-  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'append']);
-  t.deepEqual(await append('Archive', ...many(2, 10)), ['205:206', 'append']);
+  t.deepEqual(await append('Archive', ...many(100, 5_000)), ['1:100', 'inline']);
+  t.deepEqual(await append('Archive', ...many(101, 10)), ['101:201', 'stored']);
+  t.deepEqual(await append('Archive', ...many(3, 200_000)), ['202:204', 'stored']);
+  const inline = (around: (ask: () => Promise<unknown>) => Promise<unknown>) =>
+    gateway.mailboxes.hook('append', (payload, ask) => {
+      if (handleOf(payload) === 'inline') return around(ask);
+      asked.push('stored');
+      return ask();
+    });
+  const gone = new ActorFault('unreachable', 'the owner is gone');
+  inline(() => Promise.reject(gone));
+  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'stored']);
+  t.deepEqual(await append('Archive', ...many(2, 10)), ['205:206', 'stored']);
   // The mailbox takes the message, but its answer is lost.
-  gateway.mailboxes.hook('appendInline', async (_, ask) => {
+  inline(async (ask) => {
     await ask();
-    throw new ActorFault('unreachable', 'the owner is gone');
+    throw gone;
   });
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['6']);
   t.is(gateway.context.spool.reserved, 0);
@@ -384,10 +396,11 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
   const name = `"${encodeModifiedUtf7('Zoë 💌')}"`;
   const asked: string[] = [];
   const { mailboxes, blobs } = gateway;
-  const hooked = (name: string, around: (ask: () => Promise<unknown>) => Promise<unknown> = (ask) => ask()) =>
-    mailboxes.hook(name, (_, ask) => {
-      asked.push(name);
-      return around(ask);
+  /** `around`: of an inline message. */
+  const hooked = (around: (ask: () => Promise<unknown>) => Promise<unknown> = (ask) => ask()) =>
+    mailboxes.hook('append', (payload, ask) => {
+      asked.push(handleOf(payload));
+      return handleOf(payload) === 'inline' ? around(ask) : ask();
     });
   const append = async (mailbox: string, ...messages: string[]) => {
     asked.length = 0;
@@ -395,33 +408,37 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
     const { tagged } = await client.command(`APPEND ${mailbox}`, ...parts);
     return [/^OK/.test(tagged) ? uidOf(tagged) : tagged.split(' ')[1], ...asked];
   };
-  for (const operation of ['folderAt', 'append', 'appendInline']) hooked(operation);
-  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendInline', 'folderAt']);
-  t.deepEqual(await append('a//b', 'lost'), ['[NONEXISTENT]', 'appendInline', 'folderAt']);
+  mailboxes.hook('folderAt', (_, ask) => {
+    asked.push('folderAt');
+    return ask();
+  });
+  hooked();
+  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'inline', 'folderAt']);
+  t.deepEqual(await append('a//b', 'lost'), ['[NONEXISTENT]', 'inline', 'folderAt']);
   t.deepEqual(await append(name, 'lost', 'lost'), ['[TRYCREATE]', 'folderAt']);
   t.is(blobs.blobs.size, 0);
   await client.command(`CREATE ${name}`);
-  t.deepEqual(await append(name, 'first'), ['1', 'appendInline']);
-  t.deepEqual(await append(name.replace('Zo', 'zO'), 'second'), ['2', 'appendInline']);
-  t.deepEqual(await append(name, 'third', 'fourth'), ['3:4', 'folderAt', 'appendInline']);
-  t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendInline']);
-  t.deepEqual(await append(name, 'x'.repeat(300_000)), ['5', 'folderAt', 'append']);
+  t.deepEqual(await append(name, 'first'), ['1', 'inline']);
+  t.deepEqual(await append(name.replace('Zo', 'zO'), 'second'), ['2', 'inline']);
+  t.deepEqual(await append(name, 'third', 'fourth'), ['3:4', 'folderAt', 'inline']);
+  t.deepEqual(await append('sEnt', 'sent'), ['1', 'inline']);
+  t.deepEqual(await append(name, 'x'.repeat(300_000)), ['5', 'folderAt', 'stored']);
   const { size } = blobs.blobs;
   // After the rename no mailbox has this name, so the message is refused.
-  hooked('appendInline', async (ask) => {
+  hooked(async (ask) => {
     await other.command(`RENAME ${name} Elsewhere`);
     return ask();
   });
-  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendInline', 'folderAt']);
+  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'inline', 'folderAt']);
   t.is(blobs.blobs.size, size);
-  hooked('appendInline', async (ask) => {
+  hooked(async (ask) => {
     const answer = await ask();
     await other.command(`CREATE ${name}`);
     return answer;
   });
-  t.deepEqual(await append(name, 'sixth'), ['1', 'appendInline', 'folderAt', 'append']);
-  hooked('appendInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
-  t.deepEqual(await append(name, 'seventh'), ['2', 'appendInline', 'folderAt', 'append']);
+  t.deepEqual(await append(name, 'sixth'), ['1', 'inline', 'folderAt', 'stored']);
+  hooked(() => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
+  t.deepEqual(await append(name, 'seventh'), ['2', 'inline', 'folderAt', 'stored']);
   t.is(gateway.context.spool.reserved, 0);
 });
 
@@ -443,12 +460,12 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
     return asked.join();
   };
   const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(900)}`;
-  t.is(await append(5, '\r\nx\r\n'), 'appendInline');
-  t.is(await append(50, '\r\nx\r\n'), 'append');
-  t.is(await append(1, parts), 'appendInline');
-  t.is(await append(2, parts), 'append');
+  t.is(await append(5, '\r\nx\r\n'), 'inline');
+  t.is(await append(50, '\r\nx\r\n'), 'stored');
+  t.is(await append(1, parts), 'inline');
+  t.is(await append(2, parts), 'stored');
   // The second message is in a file.
-  t.is(await append(2, `\r\n${'x'.repeat(120_000)}`), 'append');
+  t.is(await append(2, `\r\n${'x'.repeat(120_000)}`), 'stored');
   // The client is cut off here.
   client.write('x1 APPEND Drafts');
   for (let i = 0; i < 5; i++) client.write(' {10+}\r\nSubject: x');

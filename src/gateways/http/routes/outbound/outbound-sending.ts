@@ -3,7 +3,6 @@
 
 import type { Preferences, Profiles } from '../../../../actors/account/protocol.js';
 import type { Addressee } from '../../../../actors/mailbox/outbound/protocol.js';
-import { type QueueingPorts, queueMessage } from '../../../../actors/mailbox/outbound/queueing.js';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload, Reply } from '../../../../actors/runtime/protocol.js';
 import {
@@ -29,6 +28,7 @@ import {
 import type { BlobStore } from '../../../../store/blobs.js';
 import { clock } from '../../../../store/clock.js';
 import { newId } from '../../../../store/ids/new-id.js';
+import type { InlineMessages } from '../../../../store/inline-messages.js';
 import type { UploadField } from '../../pipeline/uploads.js';
 import { invalid, Problem, unauthenticated } from '../../problem.js';
 import { isoTime } from '../emails/email-shapes.js';
@@ -37,7 +37,7 @@ import type { RecipientInput } from './outbound-shapes.js';
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  readonly inlineMessages: QueueingPorts['inlineMessages'];
+  readonly inlineMessages: Pick<InlineMessages, 'commit'>;
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read'>;
   readonly preferences: Pick<Preferences, 'read'>;
@@ -189,13 +189,23 @@ export async function enqueue(
   };
   const { accountId } = sender;
   const outcome = await composed(sources, sender, outgoing, fields, async (content) => {
-    const { hash: blob, index } = content;
+    const summary = summarize(content.index);
+    const mailbox = sources.mailboxes.of(accountId);
+    const stored = async () => {
+      await sources.blobs.put(content);
+      return [{ blob: content.hash, summary }] as const;
+    };
     if (heldUntil === undefined) {
-      return queueMessage(sources, accountId, { content, summary: summarize(index), receivedAt: clock.now() }, queued);
+      return sources.inlineMessages.commit(
+        accountId,
+        [{ content, summary }],
+        ([handle], deadlineMs) =>
+          mailbox.ask('enqueue', { ...handle!, ...queued }, deadlineMs === undefined ? {} : { deadlineMs }),
+        stored,
+      );
     }
-    await sources.blobs.put(content);
-    const held = { ...queued, blob, summary: summaryOf(index), heldUntil };
-    return sources.mailboxes.of(accountId).ask('holdOutbound', held);
+    const [handle] = await stored();
+    return mailbox.ask('holdOutbound', { ...handle, ...queued, heldUntil });
   });
   return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
 }

@@ -43,6 +43,8 @@ async function post(t: ExecutionContext, gateway: Gateway, path: string, json: u
 
 const text = (mail: ParsedMail): string => (mail.text ?? '').replace(/\n$/, '');
 
+const handleOf = (payload: unknown) => ('inlineId' in (payload as object) ? 'inline' : 'stored');
+
 test('what is sent names the account, its recipients but for those of Bcc, and is what the mailbox is asked to queue', async (t) => {
   const gateway = await startGateway(t);
   const { asked, octets, mail } = await post(t, gateway, 'send', {
@@ -169,24 +171,22 @@ test('an email is held for the seconds of the preference, unless sendAt says oth
     const before = Date.now();
     const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
     t.is(response.status, 200, await response.text());
-    const { name, payload } = gateway.mailboxes.asked.findLast((one) =>
-      /^(enqueueInline|holdOutbound)$/.test(one.name),
-    )!;
+    const { name, payload } = gateway.mailboxes.asked.findLast((one) => /^(enqueue|holdOutbound)$/.test(one.name))!;
     const { heldUntil } = payload as Partial<Payload<MailboxProtocol, 'holdOutbound'>>;
     return [name, heldUntil === undefined ? undefined : Math.floor((heldUntil - before) / 10_000)];
   };
   receive(gateway, 'From: bob@remote.test\r\nTo: alice@example.test\r\nMessage-ID: <1@remote.test>\r\n\r\nx');
   const past = { sendAt: '2020-01-01T00:00:00+01:00' };
   t.deepEqual(await asked('send', MAIL), ['holdOutbound', 3]);
-  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueueInline', undefined]);
+  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueue', undefined]);
   t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes' }), ['holdOutbound', 3]);
-  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueueInline', undefined]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueue', undefined]);
   t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB] }), ['holdOutbound', 3]);
-  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueueInline', undefined]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueue', undefined]);
   const drafts = ['/api/outbound/drafts', { method: 'POST', json: MAIL }] as const;
   for (const [body, expected] of [
     [{}, 'holdOutbound'],
-    [past, 'enqueueInline'],
+    [past, 'enqueue'],
   ] as const) {
     const { id } = (await (await gateway.fetch(...drafts)).json()) as { id: string };
     t.is((await asked(`drafts/${id}/send`, body))[0], expected);
@@ -198,14 +198,19 @@ test('a message is stored by the commit that queues it; a mailbox that leaves th
   const names = async () => {
     const before = gateway.mailboxes.asked.length;
     await post(t, gateway, 'send', MAIL);
-    return gateway.mailboxes.asked.slice(before).flatMap(({ name }) => (name.startsWith('enqueue') ? [name] : []));
+    return gateway.mailboxes.asked
+      .slice(before)
+      .flatMap(({ name, payload }) => (name === 'enqueue' ? [handleOf(payload)] : []));
   };
-  t.deepEqual(await names(), ['enqueueInline']);
+  t.deepEqual(await names(), ['inline']);
   // The owner on another node does not have the inline message.
-  gateway.mailboxes.hook('enqueueInline', async () => ({ reply: { isAccepted: false } }));
-  t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
-  gateway.mailboxes.hook('enqueueInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
-  t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
+  const gone = new ActorFault('unreachable', 'the owner is gone');
+  const unlessInline = (otherwise: () => Promise<unknown>) =>
+    gateway.mailboxes.hook('enqueue', (payload, proceed) => (handleOf(payload) === 'inline' ? otherwise() : proceed()));
+  unlessInline(async () => ({ refusal: 'unstored' }));
+  t.deepEqual(await names(), ['inline', 'stored']);
+  unlessInline(() => Promise.reject(gone));
+  t.deepEqual(await names(), ['inline', 'stored']);
   t.is(gateway.mailboxes.account(ALICE).outbound.size, 3);
 });
 
@@ -215,13 +220,13 @@ test('the message of a draft that changed while it was composed is not stored', 
   const { id } = (await made.json()) as { id: string };
   const before = gateway.blobs.blobs.size;
   let refused = 0;
-  gateway.mailboxes.hook('enqueueInline', async (_payload, proceed) => {
+  gateway.mailboxes.hook('enqueue', async (_payload, proceed) => {
     return refused++ === 0 ? { refusal: 'draftChanged' } : proceed();
   });
   await post(t, gateway, `drafts/${id}/send`, undefined);
   t.is(refused, 2);
   t.is(gateway.blobs.blobs.size, before + 1);
-  t.false(gateway.mailboxes.asked.some(({ name }) => name === 'enqueue'));
+  t.false(gateway.mailboxes.asked.some(({ name, payload }) => name === 'enqueue' && handleOf(payload) === 'stored'));
 });
 
 test('bodies that are long are kept in the message alone, and read from it', async (t) => {

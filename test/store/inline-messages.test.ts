@@ -1,14 +1,20 @@
 // Tests messages that a mailbox stores with its own commit: an inline message is accepted at most once, and its sender learns the
 // outcome, whatever fails on the way.
 import { randomUUID } from 'node:crypto';
-import { InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
-import type { InlineAppend, InlineDelivery, InlineEnqueue } from '../../../src/actors/mailbox/protocol.js';
-import { summarize } from '../../../src/mail/summary.js';
-import { blobOf } from '../../../src/store/blobs.js';
-import { StoreFault } from '../../../src/store/errors.js';
-import test from '../../support/test.js';
-import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
-import { addressee, outcome } from './outbound-world.js';
+import type { MailboxProtocol } from '../../src/actors/mailbox/protocol.js';
+import type { Reply } from '../../src/actors/runtime/protocol.js';
+import { summarize } from '../../src/mail/summary.js';
+import { blobOf } from '../../src/store/blobs.js';
+import { StoreFault } from '../../src/store/errors.js';
+import {
+  InlineMessage,
+  InlineMessages,
+  type MessageHandle,
+  type UnstoredMessage,
+} from '../../src/store/inline-messages.js';
+import { checkRows, type MailboxWorld, mailboxWorld } from '../actors/mailbox/mailbox-world.js';
+import { addressee, outcome } from '../actors/mailbox/outbound-world.js';
+import test from '../support/test.js';
 
 const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
 const LOCKED = new StoreFault('store-locked', 'rows are locked', { temporary: true });
@@ -60,25 +66,39 @@ test('a commit that failed has written nothing if the database says so, else nob
   }
 });
 
-test('small messages are inline, for mailboxes of this node', (t) => {
+test('small messages are inline, for mailboxes of this node', async (t) => {
   const inlineMessages = new InlineMessages((accountId) => accountId === 'here');
-  t.is(inlineMessages.add('elsewhere', 'id', mailOf('x')), undefined);
-  t.is(inlineMessages.add('here', 'id', mailOf('x', 'x'.repeat(300_000))), undefined);
-  const inlineMessage = inlineMessages.add('here', 'id', mailOf('x'));
-  t.is(inlineMessages.find('id'), inlineMessage);
-  void inlineMessage!.revoke();
-  t.is(inlineMessages.find('id'), undefined);
+  t.is(inlineMessages.add('elsewhere', mailOf('x')), undefined);
+  const { id } = inlineMessages.add('here', mailOf('x'))!;
+  t.is(inlineMessages.find(id)!.id, id);
+  void inlineMessages.find(id)!.revoke();
+  t.is(inlineMessages.find(id), undefined);
+  const handles = async (accountId: string, ...mails: UnstoredMessage[]) => {
+    const asked: string[] = [];
+    const ask = async (given: readonly MessageHandle[]) => {
+      asked.push(given.map((handle) => ('inlineId' in handle ? 'inline' : handle.blob)).join(' '));
+      return { refusal: 'unstored' };
+    };
+    const { refusal } = await inlineMessages.commit(accountId, mails, ask, async () =>
+      mails.map(({ summary }, i) => ({ blob: `stored${i}`, summary })),
+    );
+    t.is(refusal, 'unstored');
+    return asked;
+  };
+  t.deepEqual(await handles('here', mailOf('x'), mailOf('y')), ['inline inline', 'stored0 stored1']);
+  t.deepEqual(await handles('here', mailOf('x', 'x'.repeat(300_000))), ['stored0']);
+  t.deepEqual(await handles('elsewhere', mailOf('x')), ['stored0']);
 });
 
 /** Adds a message, delivers it, and returns its outcome. */
 async function deliver(world: MailboxWorld, accountId: string, mail: ReturnType<typeof mailOf> & { isJunk?: boolean }) {
-  const id = randomUUID();
-  const inlineMessage = world.inlineMessages.add<InlineDelivery>(accountId, id, mail);
-  const ask = () => world.mailboxes.of(accountId).ask('deliverInline', { inlineId: id });
-  const replies = await Promise.all([ask(), ask()]);
-  const again = await ask();
-  const outcome = await inlineMessage!.revoke();
-  return { outcome, isAccepted: [...replies, again].map(({ reply }) => reply?.isAccepted) };
+  const inlineMessage = world.inlineMessages.add(accountId, mail)!;
+  const { receivedAt, isJunk } = mail;
+  const payload = { inlineId: inlineMessage.id, inboundId: randomUUID(), receivedAt, ...(isJunk && { isJunk }) };
+  const ask = () => world.mailboxes.of(accountId).ask('deliver', payload);
+  const outcomes = [...(await Promise.all([ask(), ask()])), await ask()];
+  const outcome = (await inlineMessage.revoke()) as { readonly result: { emailId: string | null } } | undefined;
+  return { outcome, outcomes };
 }
 
 test('a message that is queued is stored with its rows and its copy in Sent, once; one that is not queued is not stored', async (t) => {
@@ -102,15 +122,14 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
     const outcomes = recipients.map((recipient) => outcome(recipient.id, 'delivered', id));
     return { outcomes, attempts: [] };
   };
-  const inlineId = randomUUID();
-  const inlineMessage = world.inlineMessages.add<InlineEnqueue>(id, inlineId, mail);
-  const ask = () => mailbox.ask('enqueueInline', { inlineId, ...outgoing });
+  const inlineMessage = world.inlineMessages.add(id, mail)!;
+  const ask = () => mailbox.ask('enqueue', { inlineId: inlineMessage.id, ...outgoing });
   const replies = [...(await Promise.all([ask(), ask()])), await ask()];
+  const queued = (await inlineMessage.revoke())!.result as Reply<MailboxProtocol, 'enqueue'>;
   t.deepEqual(
     replies.map(({ reply }) => reply),
-    [{ isAccepted: true }, { isAccepted: true }, { isAccepted: true }],
+    [queued, queued, queued],
   );
-  const queued = (await inlineMessage!.revoke())!.result;
   const { hash, size, index } = mail.content;
   t.true(judged.every((blob) => blob === hash));
   t.deepEqual(await world.blobs.index(hash), index);
@@ -129,14 +148,13 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
 
   world.inside.hosted = async () => undefined;
   const lost = mailOf('of a draft that is gone');
-  const other = randomUUID();
-  const declinedInline = world.inlineMessages.add<InlineEnqueue>(id, other, lost);
+  const declinedInline = world.inlineMessages.add(id, lost)!;
+  const { id: inlineId } = declinedInline;
   const draft = { id: randomUUID(), updatedAt: 1 };
-  t.is((await mailbox.ask('enqueueInline', { inlineId: other, ...outgoing, draft })).refusal, 'noSuchOutbound');
-  t.is(await declinedInline!.revoke(), undefined);
+  t.is((await mailbox.ask('enqueue', { inlineId, ...outgoing, draft })).refusal, 'noSuchOutbound');
+  t.is(await declinedInline.revoke(), undefined);
   t.is(await world.blobs.index(lost.content.hash), undefined);
-  const { reply: late } = await mailbox.ask('enqueueInline', { inlineId: other, ...outgoing });
-  t.deepEqual(late, { isAccepted: false });
+  t.is((await mailbox.ask('enqueue', { inlineId, ...outgoing })).refusal, 'unstored');
 });
 
 test('a mailbox stores an inline message with its email, once, and what a filter deletes not at all', async (t) => {
@@ -158,8 +176,8 @@ test('a mailbox stores an inline message with its email, once, and what a filter
   };
   await mailbox.ask('createFilter', { rule });
   const wanted = mailOf('wanted');
-  const { outcome, isAccepted } = await deliver(world, id, wanted);
-  t.deepEqual(isAccepted, [true, true, true]);
+  const { outcome, outcomes } = await deliver(world, id, wanted);
+  t.deepEqual(outcomes, Array(3).fill({ reply: outcome!.result }));
   const { reply: detail } = await mailbox.ask('detail', { emailId: outcome!.result.emailId! });
   t.is(detail!.subject, 'wanted');
   const { size, hash, index } = wanted.content;
@@ -180,13 +198,13 @@ test('a mailbox stores an inline message with its email, once, and what a filter
   // A filter that needs the body reads it from the store.
   await mailbox.ask('createFilter', { rule: { ...rule, subjectContains: null, bodyContains: 'secret' } });
   const unread = await deliver(world, id, mailOf('body', 'secret'));
-  t.deepEqual([unread.outcome, ...unread.isAccepted], [undefined, false, false, false]);
+  t.deepEqual([unread.outcome, ...unread.outcomes], [undefined, ...Array(3).fill({ refusal: 'unstored' })]);
   // For some time the next messages of this account are stored first.
-  t.is(world.inlineMessages.add(id, randomUUID(), mailOf('next')), undefined);
-  t.truthy(world.inlineMessages.add(randomUUID(), randomUUID(), mailOf('next')));
+  t.is(world.inlineMessages.add(id, mailOf('next')), undefined);
+  t.truthy(world.inlineMessages.add(randomUUID(), mailOf('next')));
   // The message is on another node, or revoked.
-  const { reply: foreign } = await mailbox.ask('deliverInline', { inlineId: randomUUID() });
-  t.deepEqual(foreign, { isAccepted: false });
+  const foreign = { inlineId: randomUUID(), inboundId: randomUUID(), receivedAt: Date.now() };
+  t.is((await mailbox.ask('deliver', foreign)).refusal, 'unstored');
   await checkRows(world, t, id);
 });
 
@@ -202,21 +220,21 @@ test('messages of one inlineMessage are stored by one commit, each with its own 
     return row.count;
   };
   const append = async (flags: string[][], isWithdrawn = false) => {
-    const inlineId = randomUUID();
-    const [first, ...others] = mails;
-    const inlineMessage = world.inlineMessages.add<InlineAppend>(id, inlineId, first!, others)!;
-    if (isWithdrawn) t.is(await inlineMessage.revoke(), undefined);
-    const payload = { inlineId, folder: { folderId: 'sent' }, flags };
-    const ask = () => world.mailboxes.of(id).ask('appendInline', payload);
-    const [{ reply, refusal }] = [...(await Promise.all([ask(), ask()])), await ask()];
-    return { isAccepted: reply?.isAccepted, refusal, result: (await inlineMessage.revoke())?.result };
+    const added = mails.map((mail) => world.inlineMessages.add(id, mail)!);
+    if (isWithdrawn) t.is(await added[2]!.revoke(), undefined);
+    const messages = added.map(({ id: inlineId }, i) => ({ inlineId, receivedAt: Date.now(), flags: flags[i]! }));
+    const ask = () => world.mailboxes.of(id).ask('append', { folderId: 'sent', messages });
+    const [first, ...again] = [...(await Promise.all([ask(), ask()])), await ask()];
+    t.deepEqual(again, [first, first]);
+    const ended = await Promise.all(added.map((each) => each.revoke()));
+    t.deepEqual(ended, Array(4).fill(first!.reply && { result: first!.reply }));
+    return first!;
   };
   t.is((await append([[], [], ['\\Bad'], []])).refusal, 'noSuchFlag');
-  t.false((await append([[], [], [], []], true)).isAccepted);
+  t.is((await append([[], [], [], []], true)).refusal, 'unstored');
   t.is(world.commits.length, 0);
   t.is(await stored(), 0);
-  const { isAccepted, result } = await append([['\\Seen'], [], ['Zoe', '\\Deleted'], ['\\Flagged']]);
-  t.true(isAccepted);
+  const { reply: result } = await append([['\\Seen'], [], ['Zoe', '\\Deleted'], ['\\Flagged']]);
   t.deepEqual(
     result?.emails.map(({ uid }) => uid),
     [1, 2, 3, 4],

@@ -1,14 +1,13 @@
 // Tests that a message is queued once, with its octets, whatever the result of the commit that stores both; when the result is
 // unknown, the gateway is told so and queues nothing more.
 import type { ExecutionContext } from 'ava';
-import { queueMessage } from '../../../../src/actors/mailbox/outbound/queueing.js';
-import { summarize } from '../../../../src/mail/summary.js';
-import { blobOf } from '../../../../src/store/blobs.js';
-import { StoreFault } from '../../../../src/store/errors.js';
-import type { CommitResult, MailboxChange } from '../../../../src/store/mailboxes.js';
-import test from '../../../support/test.js';
-import { checkDrafts, checkRows, mailboxWorld } from '../mailbox-world.js';
-import { addressee, draftOf } from '../outbound-world.js';
+import { summarize } from '../../src/mail/summary.js';
+import { blobOf } from '../../src/store/blobs.js';
+import { StoreFault } from '../../src/store/errors.js';
+import type { CommitResult, MailboxChange } from '../../src/store/mailboxes.js';
+import { checkDrafts, checkRows, mailboxWorld } from '../actors/mailbox/mailbox-world.js';
+import { addressee, draftOf } from '../actors/mailbox/outbound-world.js';
+import test from '../support/test.js';
 
 type Commit = (change: MailboxChange, commit: () => Promise<CommitResult>) => Promise<CommitResult>;
 
@@ -35,11 +34,21 @@ async function sending(t: ExecutionContext, subject: string, first?: Commit) {
     content: null,
     recipients: [addressee('a@remote.test')],
   };
-  const message = { content, summary: summarize(content.index), receivedAt: Date.now() };
+  const message = { content, summary: summarize(content.index) };
+  const stored = async () => {
+    await world.blobs.put(content);
+    return [{ blob: content.hash, summary: message.summary }];
+  };
   return {
     world,
     mailbox,
-    queue: () => queueMessage(world, accountId, message, outgoing),
+    queue: () =>
+      world.inlineMessages.commit(
+        accountId,
+        [message],
+        ([handle], deadlineMs = 10_000) => mailbox.ask('enqueue', { ...handle!, ...outgoing }, { deadlineMs }),
+        stored,
+      ),
     /** `many` is the number of queued emails. */
     async check(many: number) {
       const rows = await world.sql`select id, status from outbound where account_id = ${accountId}`;

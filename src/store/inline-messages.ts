@@ -1,0 +1,244 @@
+// Messages on their way to a mailbox. A command names each by a handle: a stored message by its blob, an inline one by an id. An inline
+// message is in this node and not yet stored: the mailbox that accepts it stores the octets and the email in one commit
+// (docs/decisions/0055). It never leaves the node: packets carry only its id. The component that adds it revokes it in the end, and then
+// learns whether the message is committed.
+import { LRUCache } from 'lru-cache';
+import type { MessageSummary } from '../mail/summary.js';
+import { atMost } from '../work/time-bounds.js';
+import { areSmall, type BlobContent, isSmall } from './blobs.js';
+import { StoreFault } from './errors.js';
+import { newId } from './ids/new-id.js';
+import type { InboundDelivery, InboundEnvelope } from './inbound.js';
+import { type SharedDelivery, SharedMessage } from './shared-message.js';
+
+/** A mailbox that takes longer, because it must be loaded or is busy, gets the message from the store. */
+const INLINE_MS = 1000;
+/** How long a mailbox that had to read a body gets no inline messages: each declined message costs a round trip to the store. */
+const DECLINED_MS = 60_000;
+/** The most mailboxes that are remembered as declining. */
+const MOST_DECLINING = 10_000;
+/** Octets of a message that weigh as much as a command that changes one email. */
+const OCTETS_OF_A_WEIGHT = 1_000;
+
+type StoredHandle = { readonly blob: string; readonly summary: MessageSummary };
+export type MessageHandle = { readonly inlineId: string } | StoredHandle;
+
+export interface UnstoredMessage {
+  /** Stays readable until the inline message is revoked. */
+  readonly content: BlobContent;
+  readonly summary: MessageSummary;
+}
+
+/** The result of a command on messages. `unstored`: the mailbox does not accept an inline message, which must be stored first. */
+interface Answer {
+  readonly reply?: unknown;
+  readonly refusal?: string;
+}
+
+/** Sends a command with one handle per message. `deadlineMs`: how long it may take; undefined for stored messages. */
+type Ask<A extends Answer> = (handles: readonly MessageHandle[], deadlineMs?: number) => Promise<A>;
+
+type Ending =
+  | { readonly kind: 'committed'; readonly result: unknown }
+  | { readonly kind: 'released' }
+  /** It is unknown whether the commit happened. */
+  | { readonly kind: 'failed'; readonly fault: StoreFault };
+
+export class InlineMessage {
+  readonly id = newId();
+  readonly message: UnstoredMessage;
+  /** This mailbox's share of a message for several mailboxes. */
+  readonly shared: SharedDelivery | undefined;
+  readonly #revoked: () => void;
+  #state: 'open' | 'accepted' | Ending = 'open';
+  #ended: ((ending: Ending) => void) | undefined;
+
+  constructor(message: UnstoredMessage, revoked: () => void, shared?: SharedDelivery) {
+    this.message = message;
+    this.#revoked = revoked;
+    this.shared = shared;
+  }
+
+  /** Whether a commit that accepts the message may begin. */
+  get isOpen(): boolean {
+    return this.#state === 'open' && this.shared?.message.isClosed !== true;
+  }
+
+  /** The reply of the command whose commit has accepted the message. */
+  get result(): { readonly result: unknown } | undefined {
+    return typeof this.#state === 'object' && this.#state.kind === 'committed' ? this.#state : undefined;
+  }
+
+  /** Called when a commit that accepts the message begins. */
+  accept(): void {
+    if (!this.isOpen) throw new Error('the inline message is not open');
+    this.#state = 'accepted';
+  }
+
+  committed(result: unknown): void {
+    this.#end({ kind: 'committed', result });
+  }
+
+  /** Called when the commit has written nothing. */
+  released(): void {
+    this.#end({ kind: 'released' });
+  }
+
+  /** Called when the commit has failed. A fault that is an answer of the database means that nothing is written. */
+  failed(error: unknown): void {
+    const fault =
+      error instanceof StoreFault ? error : new StoreFault('store-failed', String(error), { temporary: true });
+    this.#end(fault.isUndecided ? { kind: 'failed', fault } : { kind: 'released' });
+  }
+
+  /**
+   * Prevents further commits of the message, and waits for a running one. Resolves with undefined when nothing of the message is committed.
+   * @throws StoreFault when that is unknown
+   */
+  async revoke(): Promise<{ readonly result: unknown } | undefined> {
+    this.#revoked();
+    const ending = await this.#ending();
+    if (ending.kind === 'failed') throw ending.fault;
+    return ending.kind === 'committed' ? { result: ending.result } : undefined;
+  }
+
+  #ending(): Ending | Promise<Ending> {
+    if (typeof this.#state === 'object') return this.#state;
+    if (this.#state === 'accepted') {
+      return new Promise((resolve) => {
+        this.#ended = resolve;
+      });
+    }
+    this.#state = { kind: 'released' };
+    return this.#state;
+  }
+
+  #end(ending: Ending): void {
+    // The message may be accepted again, unless it is being revoked.
+    this.#state = ending.kind === 'released' && this.#ended === undefined ? 'open' : ending;
+    this.#ended?.(ending);
+  }
+}
+
+/** An inline message for mailboxes of several accounts. */
+export interface SharedInlineMessage {
+  readonly message: SharedMessage;
+  /** Keyed by delivery id. Accounts whose mailboxes are on other nodes or are declining have no entry. */
+  readonly inlineMessages: ReadonlyMap<string, InlineMessage>;
+}
+
+export class InlineMessages {
+  readonly #owns: (accountId: string) => boolean;
+  readonly #inlineMessages = new Map<string, InlineMessage>();
+  /** Accounts whose mailboxes have declined an inline message and get none for a while. */
+  readonly #declined = new LRUCache<string, true>({ max: MOST_DECLINING, ttl: DECLINED_MS });
+
+  /** `owns`: whether this node owns the account's mailbox; a change of ownership before the commit does no harm. */
+  constructor(owns: (accountId: string) => boolean) {
+    this.#owns = owns;
+  }
+
+  /**
+   * Runs a command on messages, which its commit stores if they are inline; otherwise `store` stores them first. @throws StoreFault when
+   * it is unknown whether the messages are committed; the errors of `store` and `ask`
+   */
+  async commit<A extends Answer>(
+    accountId: string,
+    messages: readonly UnstoredMessage[],
+    ask: Ask<A>,
+    store: () => Promise<readonly StoredHandle[]>,
+  ): Promise<A> {
+    const answer = await this.commitInline(accountId, messages, ask);
+    return answer ?? ask(await store());
+  }
+
+  /** Undefined when the messages must be stored first. @throws StoreFault when it is unknown whether they are committed */
+  async commitInline<A extends Answer>(
+    accountId: string,
+    messages: readonly UnstoredMessage[],
+    ask: Ask<A>,
+  ): Promise<A | undefined> {
+    if (messages.length === 0 || !areSmall(messages.map(({ content }) => content))) return undefined;
+    const added: InlineMessage[] = [];
+    for (const message of messages) {
+      const inlineMessage = this.add(accountId, message);
+      if (inlineMessage === undefined) return undefined;
+      added.push(inlineMessage);
+    }
+    const handles = added.map(({ id }) => ({ inlineId: id }));
+    return answerOf(added, (deadlineMs) => ask(handles, deadlineMs));
+  }
+
+  /**
+   * Adds a message for several accounts, one inline message per delivery. Undefined when it must be stored first. The caller revokes the
+   * inline messages and then closes the message.
+   */
+  share(
+    message: UnstoredMessage,
+    envelope: InboundEnvelope,
+    deliveries: readonly InboundDelivery[],
+  ): SharedInlineMessage | undefined {
+    if (!isSmall(message.content)) return undefined;
+    const shared = new SharedMessage(message.content, envelope, deliveries);
+    const inlineMessages = new Map<string, InlineMessage>();
+    for (const { accountId, id } of deliveries) {
+      const inlineMessage = this.add(accountId, message, { message: shared, id });
+      if (inlineMessage !== undefined) inlineMessages.set(id, inlineMessage);
+    }
+    return inlineMessages.size === 0 ? undefined : { message: shared, inlineMessages };
+  }
+
+  /** Undefined when the message must be stored first. The caller revokes the inline message. */
+  add(accountId: string, message: UnstoredMessage, shared?: SharedDelivery): InlineMessage | undefined {
+    if (!this.#owns(accountId) || this.#declined.has(accountId)) return undefined;
+    const inlineMessage = new InlineMessage(message, () => this.#inlineMessages.delete(inlineMessage.id), shared);
+    this.#inlineMessages.set(inlineMessage.id, inlineMessage);
+    return inlineMessage;
+  }
+
+  find(id: string): InlineMessage | undefined {
+    return this.#inlineMessages.get(id);
+  }
+
+  /**
+   * Called when the mailbox declines an inline message because its filters must read bodies from the store: it would decline the next ones
+   * too.
+   */
+  decline(accountId: string): void {
+    this.#declined.set(accountId, true);
+  }
+
+  /** The weight of the octets that a command brings: one statement writes them all. 0 for other commands. */
+  weightOf(payload: unknown): number {
+    const { messages = [payload as Partial<MessageHandle>] } = payload as {
+      messages?: readonly Partial<MessageHandle>[];
+    };
+    let weight = 0;
+    for (const handle of messages) {
+      const inlineMessage = 'inlineId' in handle ? this.#inlineMessages.get(handle.inlineId!) : undefined;
+      if (inlineMessage !== undefined) weight += inlineMessage.message.content.size / OCTETS_OF_A_WEIGHT;
+    }
+    return weight;
+  }
+}
+
+/**
+ * Revokes the inline messages of a command when the mailbox has answered, or after `INLINE_MS`. They are committed together or not at all,
+ * whatever the answer was. Undefined when they must be stored first. @throws StoreFault when it is unknown whether they are committed
+ */
+export async function answerOf<A extends Answer>(
+  inlineMessages: readonly InlineMessage[],
+  ask: (deadlineMs: number) => Promise<A>,
+): Promise<A | undefined> {
+  let refused: A | undefined;
+  const asked = ask(INLINE_MS).then((answer) => {
+    if (answer.refusal !== undefined && answer.refusal !== 'unstored') refused = answer;
+  });
+  try {
+    await atMost(asked, INLINE_MS);
+  } catch {
+    // `revoke` reports the result, so the error is not needed.
+  }
+  const [committed] = await Promise.all(inlineMessages.map((inlineMessage) => inlineMessage.revoke()));
+  return committed === undefined ? refused : ({ reply: committed.result } as A);
+}
