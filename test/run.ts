@@ -18,6 +18,7 @@ const AVA = 'node_modules/ava/entrypoints/cli.mjs';
 const TESTS = 'dist/test';
 const COMPILED = resolve('node_modules/.cache/mansio/compiled');
 const EVERY_MS = 10_000;
+const FEW_FILES = 12;
 /** In ms; no test takes as long (`t.timeout`). */
 const STUCK_MS = Number(process.env['TEST_STUCK_MS'] ?? 720_000);
 /** The time in ms that AVA has to name the tests that have not ended. */
@@ -34,8 +35,9 @@ const withNodes = isQuick ? [] : all.filter(startsNode);
 const withoutNodes = all.filter((file) => !startsNode(file));
 const count = withNodes.length + withoutNodes.length;
 const groups = `dist/test-groups/${process.pid}`;
-// Files that are named in the arguments are few, and run as under AVA itself.
-const entries = [...withNodes, ...(named.length > 0 ? withoutNodes : groupFiles(withoutNodes, groups))];
+// A few files that are named in the arguments run as under AVA itself.
+const areFew = named.length > 0 && named.length <= FEW_FILES;
+const entries = [...withNodes, ...(areFew ? withoutNodes : groupFiles(withoutNodes, groups))];
 
 const began = Date.now();
 let tests = 0;
