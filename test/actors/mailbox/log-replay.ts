@@ -33,9 +33,19 @@ async function rolesOf(world: MailboxWorld, accountId: string): Promise<Readonly
   return new Map(rows.map(({ id, role }) => [id, role]));
 }
 
+/** Reads the log page by page: a page ends when it is large. */
+export async function recordsOf(world: MailboxWorld, accountId: string) {
+  const records: Awaited<ReturnType<MailboxWorld['events']['read']>>[number][] = [];
+  for (;;) {
+    const page = await world.events.read(accountId, records.at(-1)?.seq ?? 0, 1_000_000);
+    if (page.length === 0) return records;
+    records.push(...page);
+  }
+}
+
 /** Returns all records of the log, as those of the account `to`. Local deliveries go to unknown accounts. */
 export async function logOf(world: MailboxWorld, from: string, to: string): Promise<Change[]> {
-  const records = await world.events.read(from, 0, 1_000_000);
+  const records = await recordsOf(world, from);
   let text = JSON.stringify(records);
   const others = new Map([...(await rolesOf(world, to))].map(([id, role]) => [role, id]));
   for (const [id, role] of await rolesOf(world, from)) text = text.replaceAll(id, others.get(role)!);

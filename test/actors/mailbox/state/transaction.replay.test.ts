@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
-import { cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from '../log-replay.js';
+import { cutAfter, freshAccount, logOf, recordsOf, replayed, replayInto, snapshotOf, tablesOf } from '../log-replay.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from '../mailbox-world.js';
 import { addressee, attempt, type Kind, outcome, stored } from '../outbound-world.js';
 
@@ -374,7 +374,7 @@ test('the log of random histories gives the state of the actor and the tables of
           await Promise.all(next.map((one) => writers.issue(one)));
         }
       }
-      for (const { type } of await world.events.read(accountId, 0, 1_000_000)) seen.add(type);
+      for (const { type } of await recordsOf(world, accountId)) seen.add(type);
       await checkRows(world, t, accountId);
       await checkDrafts(world, t, accountId);
       await checkReplay(t, world, accountId);
