@@ -40,7 +40,7 @@ test('every record of a domain, as a zone file has them', (t) => {
   ]);
 });
 
-test('a service that no node inlineMessages says so; POP3 comes after IMAP', (t) => {
+test('a service that no node announces says so; POP3 comes after IMAP', (t) => {
   const { imap, smtp } = ENDPOINTS.connectionInfo;
   const pop3 = { ...HOST, port: 0, securePort: 995 };
   const lines = linesOf({ connectionInfo: { smtp: { ...smtp, securePort: 0 }, imap, pop3 } });

@@ -58,18 +58,9 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
 
   function rcptTo(path: SMTPServerAddress, session: SMTPServerSession) {
     const refusal = judgeRecipient(path, session.envelope.mailFrom);
-    return refusal === undefined ? findMailbox(path, session) : { reply: refusalReply(refusal), reason: refusal };
-  }
-
-  async function findMailbox(path: SMTPServerAddress, session: SMTPServerSession): Promise<Rejection | undefined> {
-    // The recipients before this one; `Object.assign` below added their lookups.
-    const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
-    const beside = others.flatMap(({ recipient }) => (recipient.kind === 'unclaimed' ? [recipient.address] : []));
-    const recipient = await findRecipient(options, path.address, beside);
-    const { kind } = recipient;
-    if (kind !== 'mailbox' && kind !== 'unclaimed') return { reply: recipientReply(kind), reason: kind };
-    Object.assign(path, { recipient });
-    return undefined;
+    return refusal === undefined
+      ? findMailbox(options, path, session)
+      : { reply: refusalReply(refusal), reason: refusal };
   }
 
   async function receive(
@@ -101,10 +92,9 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const { content, authenticated, judgement } = message;
     const { span } = mailTransaction;
     span.set({ 'mansio.message.octets': content.size });
-    const accepting = span.within(() =>
+    const acceptance = await span.within(() =>
       acceptMessage(ports, message, destinations, { ...about, receivedAt, sender, newId: mailTransaction.newId }),
     );
-    const acceptance = await accepting;
     return {
       text: `2.0.0 Accepted as ${transaction}`,
       afterwards() {
@@ -128,6 +118,22 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     onMessage: receive,
   });
   return listener;
+}
+
+/** Adds the mailbox to the address, or says why it has none. */
+async function findMailbox(
+  options: MxOptions,
+  path: SMTPServerAddress,
+  session: SMTPServerSession,
+): Promise<Rejection | undefined> {
+  // The recipients before this one; `Object.assign` below added their lookups.
+  const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
+  const beside = others.flatMap(({ recipient }) => (recipient.kind === 'unclaimed' ? [recipient.address] : []));
+  const recipient = await findRecipient(options, path.address, beside);
+  const { kind } = recipient;
+  if (kind !== 'mailbox' && kind !== 'unclaimed') return { reply: recipientReply(kind), reason: kind };
+  Object.assign(path, { recipient });
+  return undefined;
 }
 
 function received(

@@ -100,6 +100,7 @@ class ChangeCoalescer {
   readonly #localDeliveries: LocalDelivery[] = [];
   #preferences: CoalescedChanges['preferences'];
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with a row per kind of change
   take(change: Change): void {
     switch (change.type) {
       case 'EmailAdded': {

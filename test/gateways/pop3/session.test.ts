@@ -13,7 +13,7 @@ const NUMBERS = {
 const { ONE, TWO, THREE } = NUMBERS;
 const SUM = ONE.length + TWO.length + THREE.length;
 
-test('the greeting inlineMessages no APOP, and names no version', async (t) => {
+test('the greeting announces no APOP, and names no version', async (t) => {
   const gateway = await startPop3(t);
   const client = await gateway.open();
   t.is(await client.command('NOOP'), '+OK Nothing done');

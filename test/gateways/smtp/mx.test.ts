@@ -9,7 +9,7 @@ import { listen } from './listener.js';
 
 const MESSAGE = 'From: a@peer.test\r\nSubject: hi\r\nMessage-Id: <1@peer.test>\r\n\r\nhello';
 
-test('inlineMessages the extensions of docs/interface/mail.md', async (t) => {
+test('announces the extensions of docs/interface/mail.md', async (t) => {
   const { address } = await listen(t);
   const client = await SmtpClient.connect(address);
   const banner = await client.reply();

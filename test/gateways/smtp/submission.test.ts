@@ -19,7 +19,7 @@ const MESSAGE = [
 
 const unavailable = () => Promise.reject(new StoreFault('store-unavailable', 'down', { temporary: true }));
 
-test('inlineMessages what a mail program needs, AUTH among it', async (t) => {
+test('announces what a mail program needs, AUTH among it', async (t) => {
   const { address } = await listenForSubmission(t);
   const client = await SmtpClient.connect(address);
   t.regex((await client.reply()).text, /^mail\.example\.test ESMTP/);
