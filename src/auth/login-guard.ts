@@ -6,7 +6,8 @@
 import { LRUCache } from 'lru-cache';
 import { canonicalAddress } from '../mail/address.js';
 import { networkOf } from '../net/tcp/ip-address.js';
-import { FixedShares } from '../work/fixed-shares.js';
+import { KeyedLimiter } from '../work/keyed-limiter.js';
+import { fixedShare } from '../work/share-policies.js';
 
 export interface GuardLimits {
   /** The failures of one network within `windowMs` that do not block. */
@@ -66,7 +67,7 @@ export class LoginGuard {
   readonly #networks: FailureCounts;
   readonly #names: FailureCounts;
   readonly #known: LRUCache<string, true>;
-  readonly #delayed: { readonly networks: FixedShares; readonly names: FixedShares };
+  readonly #delays: { readonly networks: KeyedLimiter; readonly names: KeyedLimiter };
   readonly #unshared = {
     networks: new Map<string, number>(),
     names: new Map<string, number>(),
@@ -80,8 +81,8 @@ export class LoginGuard {
     this.#networks = new FailureCounts(failuresPerNetwork, this.#limits, now);
     this.#names = new FailureCounts(failuresPerName, this.#limits, now);
     this.#known = new LRUCache({ max: mostKeys, ttl: knownMs, ttlResolution: 0, perf: { now } });
-    const shares = { total: delays, share: delaysPerHolder };
-    this.#delayed = { networks: new FixedShares(shares), names: new FixedShares(shares) };
+    const policy = fixedShare({ total: delays, share: delaysPerHolder });
+    this.#delays = { networks: new KeyedLimiter(policy), names: new KeyedLimiter(policy) };
   }
 
   /** Counts a wrong credential at a gateway without names, which itself replies. */
@@ -143,19 +144,14 @@ export class LoginGuard {
 
   /** Reserves a delayed reply and returns a function that releases it; undefined when none is free. */
   #hold(network: string, names: readonly string[]): (() => void) | undefined {
-    const taken: [FixedShares, string][] = [];
+    const { networks, names: byName } = this.#delays;
+    const reserved = [networks.reserve(network), ...names.map((name) => byName.reserve(name))];
     const release = () => {
-      for (const [shares, holder] of taken.splice(0)) shares.give(holder);
+      for (const reservation of reserved) reservation?.release();
     };
-    const { networks, names: byName } = this.#delayed;
-    for (const [shares, holder] of [[networks, network] as const, ...names.map((name) => [byName, name] as const)]) {
-      if (shares.tryTake(holder) === undefined) taken.push([shares, holder]);
-      else {
-        release();
-        return undefined;
-      }
-    }
-    return release;
+    if (!reserved.includes(undefined)) return release;
+    release();
+    return undefined;
   }
 }
 

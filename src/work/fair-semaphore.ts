@@ -1,31 +1,26 @@
-// A weighted semaphore that is fair to holders: waiting holders are served round robin, requests of one holder in order of arrival, and no
-// holder has more than its share of the permits or of the queue. A waiting request holds no permit.
+// A weighted semaphore that is fair to keys (`KeyedLimiter` with a queue): waiting keys are served round robin, requests of one key in
+// order of arrival, and no key has more than its share of the permits or of the queue. A waiting request holds no permit.
 import { Fault } from './fault.js';
-import { type Exhausted, FixedShares } from './fixed-shares.js';
+import { KeyedLimiter, type Reservation } from './keyed-limiter.js';
+import { dynamicShare, fixedShare } from './share-policies.js';
 
 export interface SemaphoreOptions {
-  /** The permits of all holders together, and of one holder: all of them by default. */
+  /** The permits of all keys together, and of one key: all of them by default. */
   readonly total: number;
   readonly share?: number;
-  /**
-   * A holder only gets more while it has less than this times what is free (work/dynamic-shares), so that something is left for the next
-   * holder. Without it only the share counts.
-   */
+  /** The factor of a dynamic share, which leaves something for the next key. Without it only the share counts. */
   readonly factor?: number;
-  /** The waiting requests of all holders together, and of one holder: unlimited by default. */
+  /** The waiting requests of all keys together, and of one key: unlimited by default. */
   readonly waiting?: number;
   readonly waitingShare?: number;
 }
 
 export interface SemaphoreRequest {
-  /** The number of permits, 1 by default. A weight above the holder's share counts as the share. */
+  /** The number of permits, 1 by default. A weight above the key's share counts as the share. */
   readonly weight?: number;
   /** Aborting the signal ends the wait. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Releases what was acquired; a second call does nothing. */
-export type Release = () => void;
 
 /** The queue is full. */
 export class SemaphoreFull extends Fault<'semaphore-full'> {
@@ -35,47 +30,48 @@ export class SemaphoreFull extends Fault<'semaphore-full'> {
 }
 
 interface Waiter {
-  readonly holder: string;
+  readonly key: string;
   readonly weight: number;
-  grant(release: Release): void;
+  /** Its place in the queue. */
+  readonly place: Reservation;
+  grant(permit: Reservation): void;
 }
 
 export class FairSemaphore {
   readonly #most: number;
-  readonly #total: number;
-  readonly #factor: number;
-  readonly #permits: FixedShares;
-  readonly #waiters: FixedShares;
-  /** Queues by holder, in the order of their turns. Sets, because removing the first element of a long array moves all others. */
+  readonly #permits: KeyedLimiter;
+  readonly #places: KeyedLimiter;
+  /** Queues by key, in the order of their turns. Sets, because removing the first element of a long array moves all others. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #servedLast: string | undefined;
 
   constructor(options: SemaphoreOptions) {
-    const { total, share = total, factor = Number.POSITIVE_INFINITY } = options;
+    const { total, share = total, factor } = options;
     const { waiting = Number.POSITIVE_INFINITY, waitingShare = waiting } = options;
-    this.#total = total;
-    this.#factor = factor;
+    const policy = factor === undefined ? fixedShare({ total, share }) : dynamicShare({ total, share, factor });
     this.#most = Math.min(total, share);
-    this.#permits = new FixedShares({ total, share });
-    this.#waiters = new FixedShares({ total: waiting, share: waitingShare });
+    this.#permits = new KeyedLimiter(policy, () => this.#serve());
+    this.#places = new KeyedLimiter(fixedShare({ total: waiting, share: waitingShare }));
   }
 
   /** Rejects with SemaphoreFull, or with the reason of `signal`. */
-  acquire(holder: string, { weight = 1, signal }: SemaphoreRequest = {}): Promise<Release> {
+  acquire(key: string, { weight = 1, signal }: SemaphoreRequest = {}): Promise<Reservation> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const counted = Math.min(weight, this.#most);
-      if (this.#isFree(holder, counted)) {
-        resolve(this.#take(holder, counted));
+      if (this.#isFree(key, counted)) {
+        resolve(this.#take(key, counted));
         return;
       }
-      if (this.#waiters.tryTake(holder) !== undefined) throw new SemaphoreFull();
+      const place = this.#places.reserve(key);
+      if (place === undefined) throw new SemaphoreFull();
       const waiter: Waiter = {
-        holder,
+        key,
         weight: counted,
-        grant: (release) => {
+        place,
+        grant: (permit) => {
           signal?.removeEventListener('abort', leave);
-          resolve(release);
+          resolve(permit);
         },
       };
       const leave = () => {
@@ -89,80 +85,67 @@ export class FairSemaphore {
   }
 
   /** Acquires a permit, runs the work, and releases the permit when the work ends. */
-  async run<T>(holder: string, work: () => Promise<T>): Promise<T> {
-    const release = await this.acquire(holder);
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const permit = await this.acquire(key);
     try {
       return await work();
     } finally {
-      release();
+      permit.release();
     }
   }
 
-  /** True when permits are free, the holder has no waiting request, and no other waiting holder has a share left. */
-  #isFree(holder: string, weight: number): boolean {
-    if (this.#queues.has(holder) || this.#next() !== undefined) return false;
-    return this.#exhausted(holder, weight) === undefined;
+  /** True when permits are free, the key has no waiting request, and no other waiting key has a share left. */
+  #isFree(key: string, weight: number): boolean {
+    if (this.#queues.has(key) || this.#next() !== undefined) return false;
+    return this.#permits.exhausted(key, weight) === undefined;
   }
 
-  #exhausted(holder: string, weight: number): Exhausted | undefined {
-    const [held, free] = [this.#permits.heldBy(holder), this.#total - this.#permits.held];
-    if (held > 0 && held >= this.#factor * free) return 'share';
-    return this.#permits.exhausted(holder, weight);
-  }
-
-  #take(holder: string, weight: number): Release {
-    this.#permits.tryTake(holder, weight);
-    this.#servedLast = holder;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#permits.give(holder, weight);
-      this.#serve();
-    };
+  #take(key: string, weight: number): Reservation {
+    this.#servedLast = key;
+    return this.#permits.charge(key, weight);
   }
 
   #add(waiter: Waiter): void {
-    const queue = this.#queues.get(waiter.holder);
+    const queue = this.#queues.get(waiter.key);
     if (queue !== undefined) queue.add(waiter);
     else {
-      this.#queues.set(waiter.holder, new Set([waiter]));
-      // A holder that was just served comes after one that was not.
-      if (this.#servedLast !== waiter.holder) this.#moveBehind(this.#servedLast);
+      this.#queues.set(waiter.key, new Set([waiter]));
+      // A key that was just served comes after one that was not.
+      if (this.#servedLast !== waiter.key) this.#moveBehind(this.#servedLast);
     }
   }
 
-  #moveBehind(holder: string | undefined): void {
-    const queue = holder === undefined ? undefined : this.#queues.get(holder);
-    if (holder === undefined || queue === undefined) return;
-    this.#queues.delete(holder);
-    this.#queues.set(holder, queue);
+  #moveBehind(key: string | undefined): void {
+    const queue = key === undefined ? undefined : this.#queues.get(key);
+    if (key === undefined || queue === undefined) return;
+    this.#queues.delete(key);
+    this.#queues.set(key, queue);
   }
 
   #remove(waiter: Waiter): void {
-    const { holder } = waiter;
-    const queue = this.#queues.get(holder)!;
+    const { key, place } = waiter;
+    const queue = this.#queues.get(key)!;
     queue.delete(waiter);
-    if (queue.size === 0) this.#queues.delete(holder);
-    this.#waiters.give(holder);
+    if (queue.size === 0) this.#queues.delete(key);
+    place.release();
   }
 
   /** If the next request needs more than is free, all others wait too: otherwise a heavy request would wait without end. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const { holder, weight } = next;
-      if (this.#exhausted(holder, weight) !== undefined) return;
+      const { key, weight } = next;
+      if (this.#permits.exhausted(key, weight) !== undefined) return;
       this.#remove(next);
-      this.#moveBehind(holder);
-      next.grant(this.#take(holder, weight));
+      this.#moveBehind(key);
+      next.grant(this.#take(key, weight));
     }
   }
 
-  /** Skips holders that have used up their share. */
+  /** Skips keys that have used up their share. */
   #next(): Waiter | undefined {
-    for (const [holder, queue] of this.#queues) {
+    for (const [key, queue] of this.#queues) {
       const [first] = queue;
-      if (this.#exhausted(holder, first!.weight) !== 'share') return first;
+      if (this.#permits.exhausted(key, first!.weight) !== 'share') return first;
     }
     return undefined;
   }

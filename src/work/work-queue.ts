@@ -2,8 +2,9 @@
 // runs once, and one that is added while it runs, runs again. After a failure the key waits for a back-off that no `add` shortens. The keys
 // of the queue and its workers are bounded, and a holder (an account, if its keys are emails) has a share of both. The queue keeps keys in
 // memory only: what must not be lost is a row in the store, which is read again.
-import { DynamicShares } from './dynamic-shares.js';
-import { FairSemaphore, type Release } from './fair-semaphore.js';
+import { FairSemaphore } from './fair-semaphore.js';
+import { KeyedLimiter, type Reservation } from './keyed-limiter.js';
+import { dynamicShare } from './share-policies.js';
 
 export interface Timing {
   /** ms of a clock that does not jump. */
@@ -42,6 +43,8 @@ export interface WorkQueueOptions {
 interface Entry {
   readonly key: string;
   readonly holder: string;
+  /** Its place in the queue. */
+  readonly place: Reservation;
   state: 'delayed' | 'ready' | 'running';
   /** When the key is due; infinite while it runs and is not wanted again. */
   at: number;
@@ -68,7 +71,7 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #timing: Timing;
   readonly #entries = new Map<string, Entry>();
-  readonly #room: DynamicShares;
+  readonly #room: KeyedLimiter;
   readonly #permits: FairSemaphore;
   readonly #running = new Set<Promise<void>>();
   readonly #rests = new Set<() => void>();
@@ -77,7 +80,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#options = options;
     this.#timing = options.timing ?? PROCESS_TIMING;
-    this.#room = new DynamicShares({ total: options.most });
+    this.#room = new KeyedLimiter(dynamicShare({ total: options.most }));
     this.#permits = new FairSemaphore({ total: options.workers ?? 1, factor: 2 });
   }
 
@@ -145,11 +148,12 @@ export class WorkQueue {
   }
 
   #admit(key: string, holder: string): Entry | undefined {
-    if (!this.#room.mayTake(holder)) return undefined;
-    this.#room.take(holder);
+    const place = this.#room.reserve(holder);
+    if (place === undefined) return undefined;
     const entry: Entry = {
       key,
       holder,
+      place,
       state: 'delayed',
       at: Number.POSITIVE_INFINITY,
       notBefore: 0,
@@ -164,7 +168,7 @@ export class WorkQueue {
   #drop(entry: Entry): void {
     entry.cancel();
     this.#entries.delete(entry.key);
-    this.#room.give(entry.holder);
+    entry.place.release();
   }
 
   #wantAt(entry: Entry, time: number): void {
@@ -181,22 +185,22 @@ export class WorkQueue {
     if (ms > 0) entry.cancel = this.#timing.after(ms, () => this.#delay(entry));
     else {
       entry.state = 'ready';
-      void this.#permits.acquire(entry.holder).then((release) => this.#begin(entry, release));
+      void this.#permits.acquire(entry.holder).then((permit) => this.#begin(entry, permit));
     }
   }
 
-  #begin(entry: Entry, release: Release): void {
+  #begin(entry: Entry, permit: Reservation): void {
     if (this.#entries.get(entry.key) !== entry) {
-      release();
+      permit.release();
       return;
     }
     entry.state = 'running';
     entry.at = Number.POSITIVE_INFINITY;
-    const run = this.#run(entry, release).finally(() => this.#running.delete(run));
+    const run = this.#run(entry, permit).finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  async #run(entry: Entry, release: Release): Promise<void> {
+  async #run(entry: Entry, permit: Reservation): Promise<void> {
     const { work, restMs } = this.#options;
     const { signal } = this.#stopping;
     const began = this.#timing.now();
@@ -211,7 +215,7 @@ export class WorkQueue {
       this.#fail(entry, error);
     }
     this.#goOn(entry);
-    this.#rest(restMs?.(this.#timing.now() - began, hasFailed) ?? 0, release);
+    this.#rest(restMs?.(this.#timing.now() - began, hasFailed) ?? 0, permit);
   }
 
   #fail(entry: Entry, error: unknown): void {
@@ -235,14 +239,14 @@ export class WorkQueue {
     else this.#delay(entry);
   }
 
-  #rest(ms: number, release: Release): void {
+  #rest(ms: number, permit: Reservation): void {
     if (ms <= 0 || this.#isStopped) {
-      release();
+      permit.release();
       return;
     }
     const cancel = this.#timing.after(ms, () => {
       this.#rests.delete(cancel);
-      release();
+      permit.release();
     });
     this.#rests.add(cancel);
   }

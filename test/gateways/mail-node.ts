@@ -12,7 +12,7 @@ import { type LoginMeter, SignIn } from '../../src/auth/sign-in.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
 import type { CertificateSource } from '../../src/net/tcp/certificate-source.js';
-import type { ConnectionShares } from '../../src/net/tcp/connection-limits.js';
+import type { ConnectionLimiters } from '../../src/net/tcp/connection-limits.js';
 import type { ListenerPlace, TcpListener } from '../../src/net/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../src/net/tcp/trusted-networks.js';
 import type { Scope } from '../../src/store/directory.js';
@@ -76,7 +76,7 @@ interface NodeScopes {
 
 export interface MailNodeSettings {
   readonly implicitTls?: boolean;
-  readonly shares?: ConnectionShares;
+  readonly limiters?: ConnectionLimiters;
   readonly guard?: Partial<GuardLimits>;
   readonly logins?: LoginMeter;
   readonly tokens?: TokenVerifier;
@@ -107,7 +107,7 @@ interface OpenListener {
 export async function startMailNode(
   t: ExecutionContext,
   scopes: NodeScopes,
-  { implicitTls = false, shares, guard, logins, tokens, now, trusted = [], tls = certificates }: MailNodeSettings,
+  { implicitTls = false, limiters, guard, logins, tokens, now, trusted = [], tls = certificates }: MailNodeSettings,
 ): Promise<MailNode> {
   const directory = new KeyDirectory(scopes);
   const blobs = new FakeBlobs();
@@ -133,7 +133,7 @@ export async function startMailNode(
     logged,
     async listen(start) {
       const networks = new TrustedNetworks(trusted);
-      const listener = await start({ bind: '127.0.0.1', port: 0, implicitTls, tls, trusted: networks, shares, log });
+      const listener = await start({ bind: '127.0.0.1', port: 0, implicitTls, tls, trusted: networks, limiters, log });
       t.teardown(async () => {
         await listener.stop(0);
         await mailboxes.end();

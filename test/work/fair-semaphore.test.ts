@@ -1,7 +1,8 @@
 // Tests the semaphore: limits hold, holders are served in turn, none starves, and a request that leaves the queue leaves no trace.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { FairSemaphore, type Release, SemaphoreFull } from '../../src/work/fair-semaphore.js';
+import { FairSemaphore, SemaphoreFull } from '../../src/work/fair-semaphore.js';
+import type { Reservation } from '../../src/work/keyed-limiter.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 
@@ -9,21 +10,21 @@ import test from '../support/test.js';
 class Users {
   readonly semaphore: FairSemaphore;
   readonly served: string[] = [];
-  readonly releases = new Map<string, Release>();
+  readonly permits = new Map<string, Reservation>();
 
   constructor(semaphore: FairSemaphore) {
     this.semaphore = semaphore;
   }
 
   ask(name: string, weight = 1): void {
-    this.semaphore.acquire(name[0]!, { weight }).then((release) => {
+    this.semaphore.acquire(name[0]!, { weight }).then((permit) => {
       this.served.push(name);
-      this.releases.set(name, release);
+      this.permits.set(name, permit);
     });
   }
 
   async end(name: string): Promise<void> {
-    this.releases.get(name)!();
+    this.permits.get(name)!.release();
     await nextTurn();
   }
 
@@ -76,7 +77,7 @@ test('a holder that has its share keeps nobody waiting, and a weight beyond the 
   t.deepEqual(users.served, ['a1', 'b1', 'a2']);
 });
 
-test('a permit that is given back twice is one permit', async (t) => {
+test('a permit that is released twice is one permit', async (t) => {
   const users = new Users(new FairSemaphore({ total: 1 }));
   for (const name of ['a1', 'b1', 'c1']) users.ask(name);
   await nextTurn();
@@ -92,9 +93,9 @@ test('as many wait as may, of all and of one', async (t) => {
   await t.throwsAsync(semaphore.acquire('a'), { instanceOf: SemaphoreFull });
   waiting.push(semaphore.acquire('b'));
   await t.throwsAsync(semaphore.acquire('c'), { instanceOf: SemaphoreFull });
-  first();
-  for (const place of [waiting[2]!, waiting[0]!, waiting[1]!]) (await place)();
-  (await semaphore.acquire('c'))();
+  first.release();
+  for (const place of [waiting[2]!, waiting[0]!, waiting[1]!]) (await place).release();
+  (await semaphore.acquire('c')).release();
 });
 
 test('an aborted request leaves the queue, and those behind it do not wait for it', async (t) => {
@@ -138,7 +139,7 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
     readonly weight: number;
     readonly leaving: AbortController;
     readonly number: number;
-    release?: Release;
+    permit?: Reservation;
   }
   const [total, share, waiting, waitingShare] = [5, 4, 6, 4];
   await fc.assert(
@@ -148,7 +149,7 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
       let number = 0;
       const sum = (holds: boolean, holder?: string) => {
         const chosen = [...requests].filter(
-          (r) => (r.release !== undefined) === holds && (holder === undefined || r.holder === holder),
+          (r) => (r.permit !== undefined) === holds && (holder === undefined || r.holder === holder),
         );
         return { count: chosen.length, weight: chosen.reduce((all, { weight }) => all + weight, 0), chosen };
       };
@@ -157,7 +158,7 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
         const one = chosen[which % Math.max(1, chosen.length)];
         if (kind === 'release' && one !== undefined) {
           requests.delete(one);
-          one.release!();
+          one.permit!.release();
         } else if (kind === 'abort' && one !== undefined) {
           requests.delete(one);
           one.leaving.abort();
@@ -165,8 +166,8 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
           const request: Request = { holder, weight, leaving: new AbortController(), number: ++number };
           requests.add(request);
           semaphore.acquire(holder, { weight, signal: request.leaving.signal }).then(
-            (release) => {
-              request.release = release;
+            (permit) => {
+              request.permit = permit;
               const earlier = sum(false, holder).chosen.filter((other) => other.number < request.number);
               t.is(earlier.length, 0, 'in the order of arrival');
             },
@@ -187,7 +188,7 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
         const [held] = sum(true).chosen;
         if (held === undefined) break;
         requests.delete(held);
-        held.release!();
+        held.permit!.release();
         await nextTurn();
       }
       t.is(requests.size, 0, 'everybody was served');
@@ -201,7 +202,7 @@ test('with a factor something is left for whoever comes next, and what is given 
   const hogs = ['a', 'b', 'c', 'd', 'e'];
   for (const name of hogs) for (let i = 0; i < 6; i++) users.ask(`${name}${i}`);
   await nextTurn();
-  const heldBy = (name: string) => [...users.releases.keys()].filter((each) => each.startsWith(name)).length;
+  const heldBy = (name: string) => [...users.permits.keys()].filter((each) => each.startsWith(name)).length;
   t.deepEqual(hogs.map(heldBy), [4, 3, 2, 1, 1]);
   users.ask('x1');
   await nextTurn();

@@ -19,7 +19,8 @@ import {
 import { clock } from '../../store/clock.js';
 import type { ConsumerPosition, ConsumerStore } from '../../store/consumers.js';
 import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
-import type { FairSemaphore, Release } from '../../work/fair-semaphore.js';
+import type { FairSemaphore } from '../../work/fair-semaphore.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import { permit$, permitted } from '../runtime/permits.js';
 import { spanned, type Tracer } from '../runtime/tracing.js';
@@ -124,7 +125,7 @@ export class RunningConsumer {
     const { mailboxes, semaphore, tracer } = this.#context;
     const { accountId } = this.#consumer;
     const brokenOff$ = throwError(() => new Error('the event stream has ended'));
-    const slice = (release: Release) => {
+    const slice = (permit: Reservation) => {
       const until = performance.now() + SLICE_MS;
       this.#waiting = 0;
       return concat(mailboxes.of(accountId).events$(this.#position), brokenOff$).pipe(
@@ -132,7 +133,7 @@ export class RunningConsumer {
           this.#waiting += batch.length;
           if (isPage(batch)) return false;
           // The consumer is live with few events in memory, so it needs no permit while its peer answers.
-          release();
+          permit.release();
           return this.#waiting <= MOST_WAITING;
         }, true),
         map((batch) => ({ batch, trace: tracer.current })),

@@ -1,23 +1,24 @@
 // Permits of a semaphore as observables: the work of an observable begins with a permit, and releases it when it ends or is cancelled.
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import type { FairSemaphore, Release } from '../../work/fair-semaphore.js';
+import type { FairSemaphore } from '../../work/fair-semaphore.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 
 /**
- * Emits when the permit is acquired, and holds it until the subscriber unsubscribes or calls the emitted function. If the subscriber
+ * Emits when the permit is acquired, and holds it until the subscriber unsubscribes or releases the emitted permit. If the subscriber
  * unsubscribes earlier, the permit is released when it arrives: an AbortSignal for each would cost more than the wait.
  */
-export function permit$(semaphore: FairSemaphore, holder: string): Observable<Release> {
+export function permit$(semaphore: FairSemaphore, key: string): Observable<Reservation> {
   return new Observable((subscriber) => {
-    let release: Release | undefined;
-    semaphore.acquire(holder).then(
+    let permit: Reservation | undefined;
+    semaphore.acquire(key).then(
       (acquired) => {
-        if (subscriber.closed) return acquired();
-        release = acquired;
+        if (subscriber.closed) return acquired.release();
+        permit = acquired;
         subscriber.next(acquired);
       },
       (error) => subscriber.error(error),
     );
-    return () => release?.();
+    return () => permit?.release();
   });
 }
 

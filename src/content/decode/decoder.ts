@@ -7,8 +7,9 @@
 import { type Bodies, type BodyPart, composeBodies } from '../../mail/decode/bodies.js';
 import type { MessageIndex } from '../../mail/message-index.js';
 import type { TextSource } from '../../mail/parts.js';
-import { FairSemaphore, type Release, SemaphoreFull } from '../../work/fair-semaphore.js';
+import { FairSemaphore, SemaphoreFull } from '../../work/fair-semaphore.js';
 import { Fault } from '../../work/fault.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 import { areVerbatim, bodyParts, octetsOf, type ReadRanges, readParts } from './body-parts.js';
 import { type PoolLimits, ThreadPool } from './thread-pool.js';
 
@@ -96,10 +97,11 @@ export class BodyDecoder {
    * Reserves memory to show messages whose bodies have this many raw octets; the caller releases it once the reply is sent. Short
    * messages need none. @throws DecoderBusy, DecodingAbandoned
    */
-  async room(octets: number, { accountId, signal }: Viewer): Promise<Release> {
+  async room(octets: number, { accountId, signal }: Viewer): Promise<() => void> {
     if (octets <= this.#limits.shortOctets) return () => {};
     const weight = Math.min(octets, this.#limits.octets);
-    return this.#shown.acquire(accountId, { weight, signal }).catch(refused);
+    const memory = await this.#shown.acquire(accountId, { weight, signal }).catch(refused);
+    return () => memory.release();
   }
 
   /** Rejects with the error of `read`, and with DecoderBusy and DecodingAbandoned. */
@@ -121,9 +123,9 @@ export class BodyDecoder {
   async #decodeShort(job: Job): Promise<Bodies> {
     if (job.viewer.atOnce === true || areVerbatim(job.index, job.chosen)) return this.#decodeHere(job);
     const { accountId, signal } = job.viewer;
-    let done: Release;
+    let permit: Reservation;
     try {
-      done = await this.#short.acquire(accountId, signal);
+      permit = await this.#short.acquire(accountId, signal);
     } catch (error) {
       // A short message is never refused: our own decoders take about a millisecond for it.
       if (error instanceof SemaphoreFull) return this.#decodeHere(job);
@@ -135,7 +137,7 @@ export class BodyDecoder {
       const bodies = await this.#run(this.#short, parts, true, options, signal);
       return bodies ?? composeBodies(parts, this.#limits.characters);
     } finally {
-      done();
+      permit.release();
     }
   }
 
@@ -146,14 +148,14 @@ export class BodyDecoder {
 
   async #decodeLong(job: Job): Promise<Bodies> {
     const { accountId, signal } = job.viewer;
-    const done = await this.#long.acquire(accountId, signal).catch(refused);
+    const permit = await this.#long.acquire(accountId, signal).catch(refused);
     const options = { ms: this.#limits.jobMs, movesOctets: true };
     const decode = async (withMailparser: boolean) =>
       this.#run(this.#long, await this.#read(job), withMailparser, options, signal);
     try {
       return (await decode(true)) ?? (await decode(false)) ?? (await this.#start(job));
     } finally {
-      done();
+      permit.release();
     }
   }
 

@@ -1,7 +1,8 @@
 // The threads that decode, and the queue in front of them. Accounts take turns, and the queue has a limit per account.
 
 import type { Bodies } from '../../mail/decode/bodies.js';
-import { FairSemaphore, type Release } from '../../work/fair-semaphore.js';
+import { FairSemaphore } from '../../work/fair-semaphore.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 import { DecodeThread, type JobOptions, type ThreadLimits } from './thread.js';
 import type { DecodeJob } from './worker.js';
 
@@ -25,7 +26,7 @@ export class ThreadPool {
   }
 
   /** Rejects with SemaphoreFull, and with the reason of `signal`. */
-  acquire(accountId: string, signal: AbortSignal | undefined): Promise<Release> {
+  acquire(accountId: string, signal: AbortSignal | undefined): Promise<Reservation> {
     return this.#semaphore.acquire(accountId, { signal });
   }
 

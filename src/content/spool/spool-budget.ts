@@ -1,7 +1,8 @@
-// How much memory and disk the messages in the spool may use, in total and per holder, and how the files of the spool are named.
-// Each writer of the spool takes what it keeps from this budget, and gives it back.
+// How much memory and disk the messages in the spool may use, in total and by key (an account or a network), and how the files of the spool
+// are named. Each writer of the spool reserves what it keeps.
 import { statfs } from 'node:fs/promises';
-import { FixedShares } from '../../work/fixed-shares.js';
+import { KeyedLimiter } from '../../work/keyed-limiter.js';
+import { fixedShare } from '../../work/share-policies.js';
 
 export const SUFFIX = '.spool';
 
@@ -12,9 +13,9 @@ export interface SpoolOptions {
   readonly inMemory?: number;
   /** Octets in memory of all messages together. */
   readonly memoryLimit?: number;
-  /** Octets in memory of all messages of one holder. */
+  /** Octets in memory of all messages of one key. */
   readonly memoryShare?: number;
-  /** Octets in files of all messages of one holder. */
+  /** Octets in files of all messages of one key. */
   readonly diskShare?: number;
   /** Returns the free octets of the disk. */
   readonly freeDisk?: () => Promise<number>;
@@ -23,14 +24,15 @@ export interface SpoolOptions {
 export class SpoolBudget {
   readonly inMemory: number;
   readonly directory: string;
+  /** Octets in memory. */
+  readonly memory: KeyedLimiter;
   /**
-   * Files use at most half of the disk that would be free without them, and one holder at most half of that: the database needs
+   * Octets in files: at most half of the disk that would be free without them, and of one key at most half of that. The database needs
    * the rest.
    */
-  readonly disk: FixedShares;
+  readonly disk: KeyedLimiter;
   readonly #freeDisk: () => Promise<number>;
   #diskTotal = Number.POSITIVE_INFINITY;
-  readonly #memory: FixedShares;
   #files = 0;
 
   constructor(options: SpoolOptions) {
@@ -39,7 +41,7 @@ export class SpoolBudget {
     const { memoryLimit: total = 67_108_864, memoryShare: share = total / 8 } = options;
     const { diskShare = 1_073_741_824, freeDisk = () => freeOf(this.directory) } = options;
     const diskTotal = (): number => this.#diskTotal;
-    this.disk = new FixedShares({
+    const diskPolicy = fixedShare({
       get total() {
         return diskTotal();
       },
@@ -47,28 +49,15 @@ export class SpoolBudget {
         return Math.min(diskShare, diskTotal() / 2);
       },
     });
+    this.disk = new KeyedLimiter(diskPolicy);
     this.#freeDisk = freeDisk;
-    this.#memory = new FixedShares({ total, share });
-  }
-
-  /** Octets that are held in memory now. */
-  get reserved(): number {
-    return this.#memory.held;
+    this.memory = new KeyedLimiter(fixedShare({ total, share }));
   }
 
   /** Measures the free disk for a new file. A disk that cannot be measured sets no limit. */
   async measureDisk(): Promise<void> {
     const free = await this.#freeDisk().catch(() => Number.POSITIVE_INFINITY);
-    this.#diskTotal = (this.disk.held + free) / 2;
-  }
-
-  /** Reserves memory; returns whether there was room for the octets. */
-  reserve(holder: string, octets: number): boolean {
-    return this.#memory.tryTake(holder, octets) === undefined;
-  }
-
-  unreserve(holder: string, octets: number): void {
-    this.#memory.give(holder, octets);
+    this.#diskTotal = (this.disk.used + free) / 2;
   }
 
   fileName(): string {

@@ -1,5 +1,6 @@
 // Holds octets for a while: in memory while they are few and the spool has room, otherwise in a file (decision 0011). When the
 // memory is used up, messages become slower but none is refused; when a share of the disk is used up, messages are refused.
+import type { Reservation } from '../../work/keyed-limiter.js';
 import { SpoolFault } from './errors.js';
 import type { SpoolBudget } from './spool-budget.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
@@ -11,22 +12,22 @@ const JOINED_BYTES = 8192;
 /** The caller ends it either with `discard`, or with `finish` and a later `discard`. */
 export class SpoolHold {
   readonly #budget: SpoolBudget;
-  readonly #holder: string;
+  readonly #memory: Reservation;
+  readonly #disk: Reservation;
   #pieces: Uint8Array[] = [];
   /** A buffer of copied small pieces; `#joinedBytes` of it are in use. */
   #joined: Buffer | undefined;
   #joinedBytes = 0;
   #file: SpoolFile | undefined;
   #size = 0;
-  #reserved = 0;
-  #onDisk = 0;
   #discarded = false;
   /** The last write that returned a promise. */
   #writing: Promise<void> | undefined;
 
-  constructor(budget: SpoolBudget, holder: string) {
+  constructor(budget: SpoolBudget, key: string) {
     this.#budget = budget;
-    this.#holder = holder;
+    this.#memory = budget.memory.charge(key, 0);
+    this.#disk = budget.disk.charge(key, 0);
   }
 
   /**
@@ -36,9 +37,9 @@ export class SpoolHold {
   write(chunk: Uint8Array): Promise<void> | undefined {
     this.#size += chunk.length;
     if (this.#file !== undefined) {
-      this.#takeDisk(chunk.length);
+      this.#reserveDisk(chunk.length);
       this.#writing = this.#file.write(chunk);
-    } else if (this.#size > this.#budget.inMemory || !this.#reserve(chunk.length)) {
+    } else if (this.#size > this.#budget.inMemory || !this.#memory.grow(chunk.length)) {
       this.#writing = this.#toFile(chunk);
     } else this.#keep(chunk);
     return this.#writing;
@@ -72,27 +73,19 @@ export class SpoolHold {
     this.#discarded = true;
     this.#pieces = [];
     this.#joined = undefined;
-    this.#unreserve(this.#reserved);
-    this.#budget.disk.give(this.#holder, this.#onDisk);
+    this.#memory.release();
+    this.#disk.release();
     void this.#file?.close();
   }
 
-  #takeDisk(octets: number): void {
-    const exhausted = this.#budget.disk.tryTake(this.#holder, octets);
-    if (exhausted === 'share') throw new SpoolFault('spool-full', `${this.#holder} has its share of the spool's disk`);
-    if (exhausted === 'total') throw new SpoolFault('spool-full', 'the spool has its half of the free disk');
-    this.#onDisk += octets;
-  }
-
-  #reserve(octets: number): boolean {
-    if (!this.#budget.reserve(this.#holder, octets)) return false;
-    this.#reserved += octets;
-    return true;
-  }
-
-  #unreserve(octets: number): void {
-    this.#budget.unreserve(this.#holder, octets);
-    this.#reserved -= octets;
+  #reserveDisk(octets: number): void {
+    if (this.#disk.grow(octets)) return;
+    const { key } = this.#disk;
+    const isOfKey = this.#budget.disk.exhausted(key, octets) === 'share';
+    throw new SpoolFault(
+      'spool-full',
+      isOfKey ? `${key} has its share of the spool's disk` : 'the spool has its half of the free disk',
+    );
   }
 
   #keep(chunk: Uint8Array): void {
@@ -117,8 +110,8 @@ export class SpoolHold {
   }
 
   async #toFile(chunk: Uint8Array): Promise<void> {
-    const more = STAGING_BYTES - this.#reserved;
-    const staging = more <= 0 || this.#reserve(more) ? STAGING_BYTES : 0;
+    const isStaged = this.#memory.amount >= STAGING_BYTES || this.#memory.resize(STAGING_BYTES);
+    const staging = isStaged ? STAGING_BYTES : 0;
     const file = await SpoolFile.create(this.#budget.directory, this.#budget.fileName(), staging);
     if (this.#discarded) {
       await file.close();
@@ -127,7 +120,7 @@ export class SpoolHold {
     this.#file = file;
     await this.#budget.measureDisk();
     if (this.#discarded) return;
-    this.#takeDisk(this.#size);
+    this.#reserveDisk(this.#size);
     this.#endJoined();
     for (const piece of this.#pieces) {
       await file.write(piece);
@@ -135,7 +128,7 @@ export class SpoolHold {
       if (this.#discarded) return;
     }
     this.#pieces = [];
-    this.#unreserve(this.#reserved - staging);
+    this.#memory.resize(staging);
     await file.write(chunk);
   }
 }

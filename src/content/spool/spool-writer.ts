@@ -3,6 +3,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { MimeIndexer } from '../../mail/mime-index/indexer.js';
 import type { BlobContent } from '../../store/blobs.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 import type { SpoolBudget } from './spool-budget.js';
 import { SpoolHold } from './spool-hold.js';
 
@@ -17,16 +18,17 @@ export interface SpooledContent extends BlobContent {
 export class SpoolWriter {
   readonly #hold: SpoolHold;
   readonly #digest = new Digest();
-  readonly #reservation: Reservation;
+  /** Memory that the caller uses for its own data. */
+  readonly #memory: Reservation;
 
-  constructor(budget: SpoolBudget, holder: string) {
-    this.#hold = new SpoolHold(budget, holder);
-    this.#reservation = new Reservation(budget, holder);
+  constructor(budget: SpoolBudget, key: string) {
+    this.#hold = new SpoolHold(budget, key);
+    this.#memory = budget.memory.charge(key, 0);
   }
 
   /** Reserves memory for octets that the caller itself keeps, until `finish` or `discard`; returns whether there is room. */
   reserve(octets: number): boolean {
-    return this.#reservation.add(octets);
+    return this.#memory.grow(octets);
   }
 
   /**
@@ -40,7 +42,7 @@ export class SpoolWriter {
 
   /** @throws SpoolFault after it has discarded everything. */
   async finish(): Promise<SpooledContent> {
-    this.#reservation.end();
+    this.#memory.release();
     await this.#hold.finish();
     const hold = this.#hold;
     const { isInMemory } = hold;
@@ -50,7 +52,7 @@ export class SpoolWriter {
 
   /** Releases memory and file; may be called again. */
   discard(): void {
-    this.#reservation.end();
+    this.#memory.release();
     this.#hold.discard();
   }
 }
@@ -61,20 +63,21 @@ export class SpoolWriter {
  */
 export class BodyWriter {
   readonly #hold: SpoolHold;
-  readonly #reservation: Reservation;
+  /** Memory that the caller uses for its own data. */
+  readonly #memory: Reservation;
 
-  constructor(budget: SpoolBudget, holder: string) {
-    this.#hold = new SpoolHold(budget, holder);
-    this.#reservation = new Reservation(budget, holder);
+  constructor(budget: SpoolBudget, key: string) {
+    this.#hold = new SpoolHold(budget, key);
+    this.#memory = budget.memory.charge(key, 0);
   }
 
   /** Like `SpoolWriter.reserve`; `unreserve` ends the reservation too. */
   reserve(octets: number): boolean {
-    return this.#reservation.add(octets);
+    return this.#memory.grow(octets);
   }
 
   unreserve(): void {
-    this.#reservation.end();
+    this.#memory.release();
   }
 
   /** Like `SpoolWriter.write`. */
@@ -117,31 +120,8 @@ export class BodyWriter {
 
   /** Releases memory and file; may be called again. */
   discard(): void {
-    this.#reservation.end();
+    this.#memory.release();
     this.#hold.discard();
-  }
-}
-
-/** Memory of the spool's budget that a caller uses for its own data. */
-class Reservation {
-  readonly #budget: SpoolBudget;
-  readonly #holder: string;
-  #octets = 0;
-
-  constructor(budget: SpoolBudget, holder: string) {
-    this.#budget = budget;
-    this.#holder = holder;
-  }
-
-  add(octets: number): boolean {
-    if (!this.#budget.reserve(this.#holder, octets)) return false;
-    this.#octets += octets;
-    return true;
-  }
-
-  end(): void {
-    this.#budget.unreserve(this.#holder, this.#octets);
-    this.#octets = 0;
   }
 }
 

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { timer } from 'rxjs';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
-import { type Exhausted, FixedShares } from '../../work/fixed-shares.js';
+import { KeyedLimiter } from '../../work/keyed-limiter.js';
+import { type Exhausted, fixedShare } from '../../work/share-policies.js';
 import type { ClientEventType } from './client-events.js';
 import { EndedCredentials } from './ended-credentials.js';
 import { EventBlocks } from './event-blocks.js';
@@ -57,7 +58,7 @@ export interface StreamRequest {
 
 export class OpenEventStreams {
   readonly #dependencies: EventStreamDependencies;
-  readonly #shares: FixedShares;
+  readonly #limiter: KeyedLimiter;
   readonly #ended: EndedCredentials;
   readonly #streams = new Set<EventStream>();
   #isDraining = false;
@@ -66,7 +67,7 @@ export class OpenEventStreams {
     const { maxStreams: total, maxOwnStreams: share, ...pace } = { ...EVENT_STREAM_LIMITS, ...limits };
     const blocks = new EventBlocks(log);
     this.#dependencies = { mailboxes, blocks, log, ...pace, sent: (events) => meter.sent(events) };
-    this.#shares = new FixedShares({ total, share });
+    this.#limiter = new KeyedLimiter(fixedShare({ total, share }));
     this.#ended = new EndedCredentials(directory, log);
   }
 
@@ -78,13 +79,14 @@ export class OpenEventStreams {
   admit({ principal, expiresAt, start, types }: StreamRequest): EventStream | Exhausted | 'draining' {
     if (this.#isDraining) return 'draining';
     const { accountId } = principal;
-    const exhausted = this.#shares.tryTake(accountId);
+    const exhausted = this.#limiter.exhausted(accountId);
     if (exhausted !== undefined) return exhausted;
+    const slot = this.#limiter.charge(accountId);
     const stream = new EventStream(accountId, start, types, this.#dependencies);
     this.#streams.add(stream);
     stream.onEnd(() => {
       this.#streams.delete(stream);
-      this.#shares.give(accountId);
+      slot.release();
     });
     stream.endBy(this.#ended.endOf(principal));
     // A credential that lives longer ends its stream early: the client connects again.

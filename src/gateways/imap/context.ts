@@ -5,7 +5,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import type { InlineMessages } from '../../store/inline-messages.js';
 import type { SessionContext } from '../sessions/mail-session.js';
 import type { ImapLimits } from './limits.js';
-import type { MemoryShares } from './memory-shares.js';
+import type { MemoryLimiters } from './memory-limiters.js';
 import type { MessageSource } from './messages/message-source.js';
 import type { ImapMeter } from './meter.js';
 import type { FolderResults } from './search/folder-results.js';
@@ -21,6 +21,6 @@ export interface ImapContext extends SessionContext {
   readonly searchResults: FolderResults;
   readonly mirrors: FolderMirrors;
   readonly limits: ImapLimits;
-  readonly memory: MemoryShares;
+  readonly memory: MemoryLimiters;
   readonly meter: ImapMeter;
 }

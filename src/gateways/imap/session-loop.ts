@@ -2,7 +2,7 @@
 
 import { networkOf } from '../../net/tcp/ip-address.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
-import { HeldShare } from '../../work/held-share.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 import { SessionLoop } from '../sessions/session-loop.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';
@@ -22,7 +22,7 @@ export class ImapSessionLoop extends SessionLoop<ImapSession> {
   }
 
   override close(): void {
-    this.#input.giveMemory();
+    this.#input.releaseMemory();
     super.close();
   }
 
@@ -39,7 +39,7 @@ export class ImapSessionLoop extends SessionLoop<ImapSession> {
       if (received === undefined) return false;
       if (session.notifier !== undefined) await session.notifier.hold();
       await dispatch(session, this.#table, received);
-      this.#input.giveMemory();
+      this.#input.releaseMemory();
     } else {
       await finishSuspended(session, session.suspended);
     }
@@ -54,7 +54,7 @@ class SessionInput implements CommandPort, CommandSourceOptions {
   readonly #session: ImapSession;
   readonly #table: ReadonlyMap<string, Command>;
   /** Memory of the current command. */
-  #buffered: HeldShare | undefined;
+  #memory: Reservation | undefined;
 
   constructor(session: ImapSession, table: ReadonlyMap<string, Command>) {
     this.#session = session;
@@ -84,15 +84,15 @@ class SessionInput implements CommandPort, CommandSourceOptions {
 
   hold(octets: number): boolean {
     const { context, isLoggedIn } = this.#session;
-    const holder = isLoggedIn ? this.#session.accountId : networkOf(this.#session.remoteAddress);
-    this.#buffered ??= new HeldShare(context.memory.commands, holder);
-    return this.#buffered.resize(octets);
+    const key = isLoggedIn ? this.#session.accountId : networkOf(this.#session.remoteAddress);
+    this.#memory ??= context.memory.commands.charge(key, 0);
+    return this.#memory.resize(octets);
   }
 
   /** Called when the command is over. */
-  giveMemory(): void {
-    this.#buffered?.give();
-    this.#buffered = undefined;
+  releaseMemory(): void {
+    this.#memory?.release();
+    this.#memory = undefined;
   }
 
   readLine(): Buffer | undefined | Promise<Buffer | undefined> {

@@ -3,7 +3,8 @@
 
 import { primed } from '../../net/tcp/primed-stream.js';
 import { FairSemaphore } from '../../work/fair-semaphore.js';
-import { FixedShares } from '../../work/fixed-shares.js';
+import { KeyedLimiter } from '../../work/keyed-limiter.js';
+import { fixedShare } from '../../work/share-policies.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, MaildropMessage } from './maildrop.js';
 import { ReadAhead, type ReadSpan } from './read-ahead.js';
@@ -19,7 +20,7 @@ const MOST_LOOKED_UP = 1024;
 const LOOKUP_GROWTH = 8;
 
 /** Limits the octets that sessions have read and not yet sent, by account. */
-const readAhead = new FixedShares({ total: 64 * 1024 * 1024, share: 4 * 1024 * 1024 });
+const readAhead = new KeyedLimiter(fixedShare({ total: 64 * 1024 * 1024, share: 4 * 1024 * 1024 }));
 /** Limits concurrent readings of many messages, by account: the store has few connections, and accounts take turns. */
 const readings = new FairSemaphore({ total: 4, share: 2 });
 
@@ -102,13 +103,14 @@ export class MessageReader {
       last++;
     }
     const isAhead = numbers.length > 1;
-    if (isAhead && readAhead.tryTake(this.#accountId, octets) !== undefined) return this.#readSpan(first, 1);
+    const memory = isAhead ? readAhead.reserve(this.#accountId, octets) : undefined;
+    if (isAhead && memory === undefined) return this.#readSpan(first, 1);
     const values = readings.run(this.#accountId, () => this.#octetsOf(numbers));
     return {
       last,
       count: numbers.length,
       values,
-      ...(isAhead && { release: () => readAhead.give(this.#accountId, octets) }),
+      ...(memory && { release: () => memory.release() }),
     };
   }
 

@@ -9,6 +9,7 @@ import type { Authenticated, Authentication } from '../../mail/authentication/au
 import { HeaderCollector } from '../../mail/header/header-collector.js';
 import { incomingHeader } from '../../mail/header/incoming-header.js';
 import { FairSemaphore } from '../../work/fair-semaphore.js';
+import type { Reservation } from '../../work/keyed-limiter.js';
 import { PacedYield } from '../../work/paced-yield.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
@@ -59,13 +60,13 @@ export async function receiveMail(
 ): Promise<ReceivedMessage> {
   const sink = new MxSink(writer, options);
   const { semaphore, pace } = options.largeHeaders;
-  let release = () => {};
+  let permit: Reservation | undefined;
   let authentication: Authentication | undefined;
   try {
     await receiveData(stream, options.maxSize, sink);
     const isLarge = sink.header === undefined;
     authentication = sink.authentication;
-    if (isLarge) release = await semaphore.acquire(options.network);
+    if (isLarge) permit = await semaphore.acquire(options.network);
     const header = sink.header ?? (await readHeader(writer, options.maxHeaderSize));
     const spooled = isLarge ? header.length : 0;
     if (isLarge) {
@@ -82,13 +83,13 @@ export async function receiveMail(
     const { hash, size, index, isInMemory, chunks, release: releaseContent } = await writer.finish(head, spooled);
     const releaseAll = () => {
       releaseContent();
-      release();
+      permit?.release();
     };
     return { content: { hash, size, index, isInMemory, chunks, release: releaseAll }, authenticated, judgement };
   } catch (error) {
     (authentication ?? sink.authentication)?.abandon();
     writer.discard();
-    release();
+    permit?.release();
     throw error;
   }
 }

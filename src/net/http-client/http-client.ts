@@ -63,17 +63,17 @@ export function createHttpClient({ dns, allowPrivate, ca, limits: chosen }: Http
       if (fault !== undefined) return failed('url', `the URL ${fault}`);
       const url = new URL(request.url);
       try {
-        const leave = await accounts.acquire(accountId, { signal });
+        const place = await accounts.acquire(accountId, { signal });
         try {
-          const disconnect = await limiter.acquire(accountId, url.host, signal);
+          const connection = await limiter.acquire(accountId, url.host, signal);
           try {
             if (request.mayBegin?.() === false) return failed('aborted', 'the request is wanted no more');
             return await connected(url, request);
           } finally {
-            disconnect();
+            connection.release();
           }
         } finally {
-          leave();
+          place.release();
         }
       } catch (error) {
         if (error instanceof SemaphoreFull) return failed('busy', `too many requests wait for ${url.host}`);

@@ -1,6 +1,7 @@
 // Limits the connections of a listener: in all, per network, and per account. Each connection occupies a slot from its accept to its close;
 // the address is known at once, or after the PROXY header of a trusted proxy.
-import { type Exhausted, FixedShares } from '../../work/fixed-shares.js';
+import { KeyedLimiter, type Reservation } from '../../work/keyed-limiter.js';
+import { type Exhausted, fixedShare } from '../../work/share-policies.js';
 
 export interface ConnectionLimitOptions {
   readonly connections: number;
@@ -11,84 +12,75 @@ export interface ConnectionLimitOptions {
 }
 
 /** The connections of networks and accounts at one listener, or at several together. */
-export class ConnectionShares {
-  readonly networks: FixedShares;
-  readonly accounts: FixedShares;
-
-  constructor({ connections, connectionsPerAddress, connectionsPerAccount }: ConnectionLimitOptions) {
-    this.networks = new FixedShares({ total: connections, share: connectionsPerAddress });
-    this.accounts = new FixedShares({ total: connections, share: connectionsPerAccount });
-  }
+export interface ConnectionLimiters {
+  readonly networks: KeyedLimiter;
+  readonly accounts: KeyedLimiter;
 }
 
-export class ConnectionLimits {
-  readonly shares: ConnectionShares;
-  readonly #most: number;
-  #open = 0;
+export function connectionLimiters(options: ConnectionLimitOptions): ConnectionLimiters {
+  const { connections: total, connectionsPerAddress, connectionsPerAccount } = options;
+  return {
+    networks: new KeyedLimiter(fixedShare({ total, share: connectionsPerAddress })),
+    accounts: new KeyedLimiter(fixedShare({ total, share: connectionsPerAccount })),
+  };
+}
 
-  constructor(options: ConnectionLimitOptions, shares = new ConnectionShares(options)) {
-    this.#most = options.connections;
-    this.shares = shares;
+/** Connections whose network is not known yet have one key. */
+const ANY = '';
+
+export class ConnectionLimits {
+  readonly #limiters: ConnectionLimiters;
+  readonly #all: KeyedLimiter;
+
+  constructor(options: ConnectionLimitOptions, limiters = connectionLimiters(options)) {
+    const { connections: total } = options;
+    this.#all = new KeyedLimiter(fixedShare({ total, share: total }));
+    this.#limiters = limiters;
   }
 
   get open(): number {
-    return this.#open;
+    return this.#all.used;
   }
 
   /** From half of the connections on, peers have less time. */
   get isHalfFull(): boolean {
-    return this.#open >= this.#most / 2;
+    return this.open >= this.#all.total / 2;
   }
 
   /** Returns a slot; undefined when there are too many connections. */
   enter(): ConnectionSlot | undefined {
-    if (this.#open >= this.#most) return undefined;
-    this.#open++;
-    return new ConnectionSlot(this);
-  }
-
-  /** Returns a slot to the limits. */
-  leave(): void {
-    this.#open--;
+    const open = this.#all.reserve(ANY);
+    return open && new ConnectionSlot(open, this.#limiters);
   }
 }
 
 export class ConnectionSlot {
-  readonly #limits: ConnectionLimits;
-  #network: string | undefined;
-  #account: string | undefined;
-  #isOver = false;
+  readonly #limiters: ConnectionLimiters;
+  readonly #open: Reservation;
+  #network: Reservation | undefined;
+  #account: Reservation | undefined;
 
-  constructor(limits: ConnectionLimits) {
-    this.#limits = limits;
+  constructor(open: Reservation, limiters: ConnectionLimiters) {
+    this.#open = open;
+    this.#limiters = limiters;
   }
 
   /** Sets the network of the connection, once. Returns the reason when that network may have no more; the slot must be left then. */
   ofNetwork(network: string): Exhausted | undefined {
-    const exhausted = this.#limits.shares.networks.tryTake(network);
-    if (exhausted === undefined) this.#network = network;
-    return exhausted;
+    const { networks } = this.#limiters;
+    this.#network = networks.reserve(network);
+    return this.#network === undefined ? networks.exhausted(network) : undefined;
   }
 
   /** Whether the account may have this connection as well. A later login replaces an earlier one. */
   logIn(account: string): boolean {
-    this.#logOut();
-    if (this.#isOver || this.#limits.shares.accounts.tryTake(account) !== undefined) return false;
-    this.#account = account;
-    return true;
+    this.#account?.release();
+    this.#account = this.#open.amount === 0 ? undefined : this.#limiters.accounts.reserve(account);
+    return this.#account !== undefined;
   }
 
   /** Releases the slot after the close; may be called again. */
   leave(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#logOut();
-    if (this.#network !== undefined) this.#limits.shares.networks.give(this.#network);
-    this.#limits.leave();
-  }
-
-  #logOut(): void {
-    if (this.#account !== undefined) this.#limits.shares.accounts.give(this.#account);
-    this.#account = undefined;
+    for (const reservation of [this.#account, this.#network, this.#open]) reservation?.release();
   }
 }

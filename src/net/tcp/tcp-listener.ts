@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 import type { CertificateSource } from './certificate-source.js';
 import { ConnectionEnd, type EndReason } from './connection-end.js';
 import {
+  type ConnectionLimiters,
   type ConnectionLimitOptions,
   ConnectionLimits,
-  type ConnectionShares,
   type ConnectionSlot,
 } from './connection-limits.js';
 import { drainAndClose } from './draining.js';
@@ -35,8 +35,8 @@ export interface ListenerPlace {
   readonly implicitTls: boolean;
   /** The networks whose PROXY header is believed. */
   readonly trusted: TrustedNetworks;
-  /** The shares of networks and accounts at several listeners together; absent: the listener has its own. */
-  readonly shares?: ConnectionShares | undefined;
+  /** Those of several listeners together; absent: the listener has its own. */
+  readonly limiters?: ConnectionLimiters | undefined;
   readonly log: Logger;
 }
 
@@ -93,7 +93,7 @@ class LineListener implements TcpListener, OwningListener {
   constructor(options: TcpListenerOptions, start: SessionStart) {
     this.#options = options;
     this.#start = start;
-    this.#limits = new ConnectionLimits(options.limits, options.shares);
+    this.#limits = new ConnectionLimits(options.limits, options.limiters);
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
     const { idleMs, loginMs, stressLoginMs, minRateGraceMs } = options.times;
     const shortest = Math.min(idleMs, loginMs, stressLoginMs, minRateGraceMs);

@@ -4,13 +4,13 @@ import { totalmem } from 'node:os';
 import type { Spool } from '../../content/spool/spool.js';
 import type { ImapContext } from '../../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../../gateways/imap/limits.js';
-import { MemoryShares } from '../../gateways/imap/memory-shares.js';
+import { memoryLimiters } from '../../gateways/imap/memory-limiters.js';
 import { createMessageSource } from '../../gateways/imap/messages/message-source.js';
 import { NO_METER } from '../../gateways/imap/meter.js';
 import { FolderResults } from '../../gateways/imap/search/folder-results.js';
 import { startImap } from '../../gateways/imap/server.js';
 import { createFolderMirrors } from '../../gateways/imap/view/folder-mirrors.js';
-import { ConnectionShares } from '../../net/tcp/connection-limits.js';
+import { connectionLimiters } from '../../net/tcp/connection-limits.js';
 import type { TcpListener } from '../../net/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import type { BlobStore } from '../../store/blobs.js';
@@ -63,14 +63,14 @@ export async function openImap(
     searchResults: new FolderResults(shareOfMemory(SEARCH_RESULT_OCTETS, processes)),
     mirrors: createFolderMirrors({ mailboxes }),
     limits,
-    memory: new MemoryShares(limits),
+    memory: memoryLimiters(limits),
     meter: metrics?.imap ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
-  const shares = new ConnectionShares(context.limits);
+  const limiters = connectionLimiters(context.limits);
   const openOn = (name: string, variable: string, wanted: ListenerPort, implicitTls: boolean) =>
     openListener({ name, variable, bind, port: wanted }, stops, (port) =>
-      startImap({ bind, port, implicitTls, tls, trusted, context, shares, log }),
+      startImap({ bind, port, implicitTls, tls, trusted, context, limiters, log }),
     );
   const imap = await openOn('IMAP', 'MANSIO_IMAP_PORT', imapPort, false);
   const imaps = await openOn('IMAP with TLS', 'MANSIO_IMAPS_PORT', imapsPort, true);

@@ -5,7 +5,7 @@ import type { Pop3Context } from '../../gateways/pop3/context.js';
 import { DEFAULT_LIMITS } from '../../gateways/pop3/limits.js';
 import { NO_METER } from '../../gateways/pop3/meter.js';
 import { startPop3 } from '../../gateways/pop3/server.js';
-import { ConnectionShares } from '../../net/tcp/connection-limits.js';
+import { connectionLimiters } from '../../net/tcp/connection-limits.js';
 import type { TcpListener } from '../../net/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import type { BlobStore } from '../../store/blobs.js';
@@ -48,10 +48,10 @@ export async function openPop3(
     meter: metrics?.pop3 ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
-  const shares = new ConnectionShares(context.limits);
+  const limiters = connectionLimiters(context.limits);
   const openOn = (name: string, variable: string, wanted: ListenerPort, implicitTls: boolean) =>
     openListener({ name, variable, bind, port: wanted }, stops, (port) =>
-      startPop3({ bind, port, implicitTls, tls, trusted, context, shares, log }),
+      startPop3({ bind, port, implicitTls, tls, trusted, context, limiters, log }),
     );
   const pop3 = await openOn('POP3', 'MANSIO_POP3_PORT', pop3Port, false);
   const pop3s = await openOn('POP3 with TLS', 'MANSIO_POP3S_PORT', pop3sPort, true);

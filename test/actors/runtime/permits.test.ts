@@ -3,6 +3,7 @@
 import { Observable, of, Subject } from 'rxjs';
 import { permit$, permitted, withPermit } from '../../../src/actors/runtime/permits.js';
 import { FairSemaphore } from '../../../src/work/fair-semaphore.js';
+import type { Reservation } from '../../../src/work/keyed-limiter.js';
 import test from '../../support/test.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -30,7 +31,7 @@ test('work that fails gives its permit back, and the error goes on', async (t) =
   failing$.pipe(withPermit(permit$(semaphore, 'a'))).subscribe({ error: (error) => (failure = error) });
   await turn();
   t.is((failure as Error).message, 'down');
-  (await semaphore.acquire('b'))();
+  (await semaphore.acquire('b')).release();
 });
 
 test('whoever unsubscribes gives back the permit, also one that comes afterwards', async (t) => {
@@ -54,16 +55,16 @@ test('whoever unsubscribes gives back the permit, also one that comes afterwards
 test('work may give its permit back before it ends', async (t) => {
   const semaphore = new FairSemaphore({ total: 1 });
   const work$ = new Subject<number>();
-  let give = () => {};
-  const working = permitted(permit$(semaphore, 'a'), (release) => {
-    give = release;
+  let held: Reservation | undefined;
+  const working = permitted(permit$(semaphore, 'a'), (permit) => {
+    held = permit;
     return work$;
   }).subscribe();
   await turn();
   const next = semaphore.acquire('b');
-  give();
-  (await next)();
+  held!.release();
+  (await next).release();
   t.true(work$.observed);
   working.unsubscribe();
-  (await semaphore.acquire('c'))();
+  (await semaphore.acquire('c')).release();
 });

@@ -184,7 +184,7 @@ test('long bodies and large attachments come out whole, through the spool', asyn
   t.is(lines(read.html), lines(htmlBody));
   t.true(read.attachments[0]!.content.equals(octets));
   t.is(composed.index.size, composed.octets.length);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('the longest values there may be make no line that is too long', async (t) => {
@@ -230,7 +230,7 @@ test('what is too large is given up, and so are the streams it was made of', asy
   t.true(pulled < 1_000_000);
   await new Promise(setImmediate);
   t.is(left, 1);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
   await t.throwsAsync(compose({ subject: 'x'.repeat(900) }, 500), { instanceOf: MessageTooLarge });
 });
 
@@ -243,7 +243,7 @@ test('a fault of an attachment is the fault of the message', async (t) => {
     },
   });
   await t.throwsAsync(compose({ attachments: [broken] }, undefined, spool), { message: 'the store is down' });
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('the sizes of a message and of its limit are the same thing', async (t) => {

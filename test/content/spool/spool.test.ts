@@ -33,7 +33,7 @@ test('bytes, hash and size survive any cutting, in memory and beyond it; twice r
       content.release();
       content.release();
       const hash = createHash('sha256').update(all).digest('hex');
-      return same && content.size === all.length && content.hash === hash && spool.reserved === 0;
+      return same && content.size === all.length && content.hash === hash && spool.memory.used === 0;
     }),
   );
   t.deepEqual(readdirSync(spool.directory), []);
@@ -44,11 +44,11 @@ test('larger than the staging buffer, in pieces larger than it', async (t) => {
   const piece = Buffer.alloc(200_000, 'y');
   const writer = spool.writer('a');
   for (let i = 0; i < 10; i++) await writer.write(piece);
-  t.true(spool.reserved < 300_000);
+  t.true(spool.memory.used < 300_000);
   const content = await writer.finish();
   t.true((await bytes(content)).equals(Buffer.concat(new Array<Buffer>(10).fill(piece))));
   content.release();
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('finishing waits for the last write', async (t) => {
@@ -75,7 +75,7 @@ test('discarded while the disk works', async (t) => {
     for (let i = 0; i < turns; i++) await new Promise(setImmediate);
     writer.discard();
     await written;
-    t.is(spool.reserved, 0);
+    t.is(spool.memory.used, 0);
   }
   t.deepEqual(readdirSync(spool.directory), []);
 });
@@ -95,18 +95,18 @@ test('what a holder has above its share goes into files, and so does all that is
   const [first, second, third, fourth] = ['a', 'a', 'b', 'c'].map((holder) => spool.writer(holder));
   await first!.write(Buffer.alloc(30_000, 1));
   await second!.write(Buffer.alloc(30_000, 2));
-  t.is(spool.reserved, 30_000);
+  t.is(spool.memory.used, 30_000);
   await third!.write(Buffer.alloc(40_000, 3));
-  t.is(spool.reserved, 70_000);
+  t.is(spool.memory.used, 70_000);
   await fourth!.write(Buffer.alloc(30_001, 4));
   await fourth!.write(Buffer.alloc(10, 4));
-  t.is(spool.reserved, 70_000);
+  t.is(spool.memory.used, 70_000);
   const written = [first, second, third, fourth];
   const contents = await Promise.all(written.map((writer) => writer!.finish()));
   const expected = [30_000, 30_000, 40_000, 30_011].map((size, i) => Buffer.alloc(size, i + 1));
   for (const [i, content] of contents.entries()) t.true((await bytes(content)).equals(expected[i]!));
   for (const content of contents) content.release();
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('a directory that was removed while the node runs is made again', async (t) => {
@@ -137,8 +137,8 @@ test('a holder has a share of the disk too, and others have theirs', async (t) =
   await second!.write(Buffer.alloc(60_000));
   second!.discard();
   other!.discard();
-  t.is(spool.disk.held, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.disk.used, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('the files of all have half of the free disk, and one holder half of that', async (t) => {
@@ -159,7 +159,7 @@ test('the files of all have half of the free disk, and one holder half of that',
   const late = spool.writer('d');
   await t.throwsAsync(async () => late.write(Buffer.alloc(300_000)), { name: 'SpoolFault' });
   for (const writer of [first, second, third, late]) writer.discard();
-  t.is(spool.disk.held, 0);
+  t.is(spool.disk.used, 0);
   free = 1_000_000;
   const content = spool.writer('a');
   await content.write(Buffer.alloc(200_000));
@@ -185,7 +185,7 @@ test('a header that is replaced at the end, in memory and in a file', async (t) 
       const expected = Buffer.concat([Buffer.from('new'), all.subarray(from)]);
       const isSame = (await bytes(content)).equals(expected) && Buffer.concat(read).equals(all.subarray(from));
       content.release();
-      return isSame && content.size === expected.length && spool.reserved === 0;
+      return isSame && content.size === expected.length && spool.memory.used === 0;
     },
   );
   await t.notThrowsAsync(fc.assert(property));
@@ -198,7 +198,7 @@ test('a spool that cannot be written is a fault, and nothing stays behind', asyn
   const writer = spool.writer('a');
   await t.throwsAsync(async () => writer.write(Buffer.alloc(100)), { name: 'SpoolFault' });
   writer.discard();
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
   t.is(asSpoolFault(Object.assign(new Error('full'), { code: 'ENOSPC' })).code, 'spool-full');
   t.is(asSpoolFault(Object.assign(new Error('gone'), { code: 'ENOENT' })).code, 'spool-failed');
 });

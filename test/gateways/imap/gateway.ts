@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../../../src/gateways/imap/limits.js';
-import { MemoryShares } from '../../../src/gateways/imap/memory-shares.js';
+import { memoryLimiters } from '../../../src/gateways/imap/memory-limiters.js';
 import { createMessageSource } from '../../../src/gateways/imap/messages/message-source.js';
 import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
@@ -45,7 +45,7 @@ export interface ImapGateway extends Pick<MailNode, 'directory' | 'mailboxes' | 
 
 /** Credentials are accepted without TLS. The listener stops when the test ends. */
 export async function startImap(t: ExecutionContext, settings: ImapSettings = {}): Promise<ImapGateway> {
-  const { limits, meter, implicitTls, shares, guard, logins, tokens, now, trusted, tls, ...overrides } = settings;
+  const { limits, meter, implicitTls, limiters, guard, logins, tokens, now, trusted, tls, ...overrides } = settings;
   const node = await startMailNode(t, { own: 'imap', other: 'smtp' }, settings);
   const { directory, signIn, mailboxes, blobs, logged } = node;
   const path = temporaryDirectory('mansio-imap-');
@@ -64,7 +64,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     messages: createMessageSource({ store: memoryFolderMessages(mailboxes.tables, blobs), maxOctets: 1e7 }),
     searchResults: new FolderResults(1e6),
     mirrors: createFolderMirrors({ mailboxes: mailboxes.refs }),
-    memory: new MemoryShares(allLimits),
+    memory: memoryLimiters(allLimits),
     ...overrides,
     limits: allLimits,
     meter: { ...NO_METER, ...meter },

@@ -64,10 +64,10 @@ test('an account, and a network before the login, have a share of the memory for
   t.is(await begin(second, 'APPEND', 1_000), '+ OK', 'a command that is over holds nothing');
   second.close();
   bob.close();
-  await eventually('the memory of closed connections', () => gateway.context.memory.commands.held === 0);
+  await eventually('the memory of closed connections', () => gateway.context.memory.commands.used === 0);
   t.is(await begin(stranger, 'LOGIN', 1_800), '+ OK');
   stranger.close();
-  await eventually('the memory of the stranger', () => gateway.context.memory.commands.held === 0);
+  await eventually('the memory of the stranger', () => gateway.context.memory.commands.used === 0);
 });
 
 test('an account has a share of the memory for searches that are kept up to date', async (t) => {
@@ -97,5 +97,5 @@ test('an account has a share of the memory for searches that are kept up to date
   await client.command('UNSELECT');
   t.true(await isKept(other, 'ALL'), 'a view that is closed holds nothing');
   for (const each of [client, other, bob]) each.close();
-  await eventually('the memory of closed sessions', () => gateway.context.memory.searches.held === 0);
+  await eventually('the memory of closed sessions', () => gateway.context.memory.searches.used === 0);
 });

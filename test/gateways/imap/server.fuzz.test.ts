@@ -126,7 +126,7 @@ test('sessions that are cut at any octet leave nothing behind, and nothing half 
         }),
       );
       await allClosed(gateway);
-      t.is(gateway.context.spool.reserved, 0);
+      t.is(gateway.context.spool.memory.used, 0);
       t.deepEqual(
         gateway.logged.filter(({ level }) => Number(level) >= 50),
         [],

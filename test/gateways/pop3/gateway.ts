@@ -40,7 +40,7 @@ export interface Pop3Gateway extends Pick<MailNode, 'directory' | 'mailboxes' | 
 
 /** Credentials are accepted without TLS. The listener stops when the test ends. */
 export async function startPop3(t: ExecutionContext, settings: Pop3Settings = {}): Promise<Pop3Gateway> {
-  const { limits, meter, implicitTls, shares, guard, logins, tokens, now, trusted, tls, ...overrides } = settings;
+  const { limits, meter, implicitTls, limiters, guard, logins, tokens, now, trusted, tls, ...overrides } = settings;
   const node = await startMailNode(t, { own: 'pop3', other: 'imap' }, settings);
   const { directory, signIn, mailboxes, blobs, logged } = node;
   const context: Pop3Context = {

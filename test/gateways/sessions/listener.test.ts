@@ -1,5 +1,5 @@
-// Tests the shares of connections at the listeners of IMAP and POP3: those of an account, and those of several listeners together.
-import { ConnectionShares } from '../../../src/net/tcp/connection-limits.js';
+// Tests the limits of connections at the listeners of IMAP and POP3: those of an account, and those of several listeners together.
+import { connectionLimiters } from '../../../src/net/tcp/connection-limits.js';
 import { Conversation } from '../../scenarios/protocols/conversation.js';
 import { ALICE, BOB } from '../../scenarios/protocols/rows.js';
 import test from '../../support/test.js';
@@ -26,7 +26,7 @@ for (const [name, row, login] of sessionRows) {
 
   test(`${name}: an account and an address have one share of all listeners together`, async (t) => {
     const limits = { connections: 10, connectionsPerAddress: 3, connectionsPerAccount: 1 };
-    const settings = { limits, shares: new ConnectionShares(limits) };
+    const settings = { limits, limiters: connectionLimiters(limits) };
     const [first, second] = [await row.listen(t, settings), await row.listen(t, settings)];
     const session = await Conversation.begin(row, first.port);
     t.regex(await session.logIn(login, ALICE, 'alice-key'), login.open);

@@ -68,7 +68,7 @@ test('a drip-feeder of DATA is cut off, a message that comes slowly enough is no
   client.destroy();
   await listener.stop(1000);
   t.is(stored.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('octets that came early buy no long silence', async (t) => {
@@ -81,7 +81,7 @@ test('octets that came early buy no long silence', async (t) => {
   t.deepEqual(await rest(client), ['421 4.4.2']);
   clearInterval(timer);
   await listener.stop(1000);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('what a message earns by its octets is capped, and waiting for this side costs nothing', (t) => {
@@ -104,7 +104,7 @@ test('a message that is far too large is not read to its end', async (t) => {
   client.write('x\r\n'.repeat(1_800_000));
   t.deepEqual(await rest(client), ['552 5.3.4']);
   t.is(stored.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('with few free slots who is idle goes sooner, and who is not stays', async (t) => {
@@ -235,7 +235,7 @@ test('commands that are not for this listener', async (t) => {
 
 test('when others have used the memory of the spool up, mail is taken all the same', async (t) => {
   const { address, spool, stored } = await listen(t, { memoryLimit: 80_000 });
-  for (let i = 0; i < 8; i++) t.true(spool.reserve(`other ${i}`, 10_000));
+  for (let i = 0; i < 8; i++) t.truthy(spool.memory.reserve(`other ${i}`, 10_000));
   const client = await SmtpClient.greeted(address);
   const text = `Subject: x\r\n\r\n${'y'.repeat(20_000)}`;
   t.is((await client.send('', ['alice@example.test'], text)).code, 250);
@@ -244,7 +244,7 @@ test('when others have used the memory of the spool up, mail is taken all the sa
     stored.map(({ body }) => body),
     [`${text}\r\n`, `${'x'.repeat(20_000)}\r\n`],
   );
-  t.is(spool.reserved, 80_000);
+  t.is(spool.memory.used, 80_000);
 });
 
 test('headers without an end take no memory from others', async (t) => {
@@ -264,8 +264,8 @@ test('headers without an end take no memory from others', async (t) => {
   const client = await SmtpClient.greeted(address);
   t.is((await client.send('', ['alice@example.test'], `Subject: x\r\n\r\n${'y'.repeat(250_000)}`)).code, 250);
   t.is(stored.length, 1);
-  t.true(spool.reserved <= 16 * 65_536);
+  t.true(spool.memory.used <= 16 * 65_536);
   for (const one of hostile) one.destroy();
   await listener.stop(1000);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });

@@ -46,7 +46,7 @@ test('a message that does not end is 421 and dropped when the grace is over', as
   await listener.stop(50);
   t.deepEqual(await codes(client), ['421 4.3.2']);
   t.is(stored.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 const codes = async (client: SmtpClient) => (await client.rest()).map((r) => `${r.code} ${r.text.split(' ')[0]}`);

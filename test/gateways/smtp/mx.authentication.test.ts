@@ -88,7 +88,7 @@ test('with reject it is refused, quarantine goes to Junk still', async (t) => {
   t.regex(await send(harness, 'b@elsewhere.test', MESSAGE), /^550 5\.7\.1 /);
   t.is(harness.stored.length, 0);
   t.is(harness.asked.length, 0);
-  t.is(harness.spool.reserved, 0);
+  t.is(harness.spool.memory.used, 0);
   t.like(
     harness.logged.find(({ msg }) => msg === 'refused'),
     { reason: 'dmarc', code: 550 },
@@ -109,7 +109,7 @@ test('forged results of ours are taken out, however large the message', async (t
     t.regex(text, /\tdmarc=fail/);
     t.true(text.endsWith(`X-Kept: yes\r\n${MESSAGE}${body}`));
   }
-  t.is(harness.spool.reserved, 0);
+  t.is(harness.spool.memory.used, 0);
 });
 
 test('a forged Return-Path and Bcc of incoming mail are taken out, every other octet stays', async (t) => {
@@ -152,7 +152,7 @@ test('a header that is too large is kept as it came, and believed as far as it w
   t.true(harness.stored[0]!.text.endsWith(`${large}\r\n`));
   t.regex(harness.stored[0]!.text, /^Return-Path: [^\r]*\r\nAuthentication-Results: /);
   t.notRegex(harness.stored[0]!.text, /\tdmarc=pass/);
-  t.is(harness.spool.reserved, 0);
+  t.is(harness.spool.memory.used, 0);
 });
 
 test('a header that is large is judged like a small one, and no message waits for all of those', async (t) => {
@@ -185,7 +185,7 @@ test('a header that is large is judged like a small one, and no message waits fo
   t.is(text.match(/^Authentication-Results:/gm)?.length, 1);
   t.regex(text, /\tdmarc=fail \(p=reject\) header\.from=peer\.test\r\n/);
   t.true(text.endsWith(`X-Filler: y\r\n${MESSAGE}\r\n`));
-  t.is(harness.spool.reserved, 0);
+  t.is(harness.spool.memory.used, 0);
 });
 
 test('a message that is only a header, and one that is cut off', async (t) => {
@@ -198,5 +198,5 @@ test('a message that is only a header, and one that is cut off', async (t) => {
   client.destroy();
   await harness.listener.stop(1000);
   t.is(harness.stored.length, 1);
-  t.is(harness.spool.reserved, 0);
+  t.is(harness.spool.memory.used, 0);
 });

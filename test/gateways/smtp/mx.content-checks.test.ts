@@ -52,7 +52,7 @@ test('junk goes to Junk with the fields of the check, small and large, with a la
   t.deepEqual(seen[0]!.envelope, { sender: 'a@peer.test', recipients: ALICE });
   t.like(seen[0]!.peer, { remoteAddress: '127.0.0.1', accountId: undefined });
   t.is(harness.logged.find(({ msg }) => msg === 'message accepted')!['junkBy'], 'reader');
-  t.is(harness.spool.reserved, 0);
+  t.is(harness.spool.memory.used, 0);
 });
 
 test('a refusal is 550 5.7.1 and a deferral 451 4.7.1, in one line of ASCII', async (t) => {
@@ -70,7 +70,7 @@ test('a refusal is 550 5.7.1 and a deferral 451 4.7.1, in one line of ASCII', as
       harness.logged.find(({ msg }) => msg === 'refused'),
       { reason: 'reader', code: reply.code },
     );
-    t.is(harness.stored.length + harness.asked.length + harness.spool.reserved, 0);
+    t.is(harness.stored.length + harness.asked.length + harness.spool.memory.used, 0);
     // The connection lives on.
     t.is((await client.command('NOOP')).code, 250);
   }
@@ -101,7 +101,7 @@ test('a check that is late while it reads a file defers the message and keeps no
   t.is(`${reply.code} ${reply.text.slice(0, 5)}`, '451 4.7.1');
   await over;
   t.is((error as Error).name, 'AbortError');
-  t.is(harness.stored.length + harness.spool.reserved, 0);
+  t.is(harness.stored.length + harness.spool.memory.used, 0);
 });
 
 test('a submission is checked before it is queued; junk is queued without fields', async (t) => {
@@ -122,6 +122,6 @@ test('a submission is checked before it is queued; junk is queued without fields
     t.true(seen[0]!.text.endsWith('\r\n\r\nhello\r\n'));
     t.deepEqual(seen[0]!.envelope, { sender: 'alice@example.test', recipients: ['x@elsewhere.test'] });
     t.like(seen[0]!.peer, { remoteAddress: '127.0.0.1', accountId: 'alice' });
-    t.is(harness.spool.reserved, 0);
+    t.is(harness.spool.memory.used, 0);
   }
 });

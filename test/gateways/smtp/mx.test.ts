@@ -176,7 +176,7 @@ test('thirty megabytes pass through a bounded spool', async (t) => {
   const { address, behave, spool, stored } = await listen(t, { maxMessageSize: 40_000_000 });
   const held: number[] = [];
   behave.spool = () => {
-    held.push(spool.reserved);
+    held.push(spool.memory.used);
     return Promise.resolve();
   };
   const line = `${'x'.repeat(76)}\r\n`;
@@ -193,7 +193,7 @@ test('thirty megabytes pass through a bounded spool', async (t) => {
   t.deepEqual(held, [65_536 + 'Subject: x\r\n\r\n'.length]);
   t.is(stored[0]!.body.length, 14 + 77 * piece.length);
   t.true(stored[0]!.body.endsWith(line));
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('sizes around what is kept in memory, several at a time, dots and all', async (t) => {
@@ -209,7 +209,7 @@ test('sizes around what is kept in memory, several at a time, dots and all', asy
       t.true(stored.some((message) => message.body === body));
     }),
   );
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('too large: while reading, far beyond, and announced', async (t) => {
@@ -226,7 +226,7 @@ test('too large: while reading, far beyond, and announced', async (t) => {
   t.is(`${reply?.code} ${reply?.text.split(' ')[0]}`, '552 5.3.4');
   t.is(rest.length, 0);
   t.is(stored.length, 1);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('loops: too many Received, Delivered-To of a recipient', async (t) => {
@@ -270,7 +270,7 @@ test('faults: nothing committed is a temporary refusal, a mailbox that fails lat
   behave.spool = () => Promise.reject(new TypeError('bug'));
   t.is(await send(), '421 4.3.0');
   t.deepEqual(await client.rest(), []);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('a mailbox that never answers does not keep the peer waiting', async (t) => {
@@ -346,7 +346,7 @@ test('a message that a mailbox of this node takes is not stored before; what it 
   t.is(await send(), '451 4.3.0');
   t.is(await send(['alice', 'carol']), '451 4.3.0');
   t.is(stored.length, 5);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('a message is stored when its mailbox does not take it in time', async (t) => {
@@ -391,7 +391,7 @@ test('a peer that leaves in the middle of DATA: nothing is stored, nothing is ke
   client.destroy();
   await listener.stop(1000);
   t.is(stored.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
   t.true(logged.some((l) => l['reason'] === 'connectionLost'));
 });
 

@@ -129,7 +129,7 @@ test('a revoked key ends its sessions, in a message too, and nobody else', async
   t.is((await bob.command('NOOP')).code, 250);
   t.deepEqual(await say(guest, `AUTH PLAIN ${GOOD}`), ['535 5.7.8']);
   t.is(queued.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('a message that has arrived whole gets its reply before the session ends', async (t) => {

@@ -48,7 +48,7 @@ testWith('python3')('a body with long lines is encoded, every octet of its conte
     t.is(Buffer.from(part!.content, 'base64').toString('latin1'), `${content}\r\n`);
     t.true((summary as { size: number }).size > stored.length);
   }
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 testWith('python3')('only parts with long lines are encoded, in the encoding that fits', async (t) => {
@@ -100,7 +100,7 @@ test('long lines that cannot be helped are refused', async (t) => {
   ];
   for (const message of refused) t.is(await send(client, message), '550 5.6.0', message.slice(0, 300));
   t.is(queued.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('long header lines are folded, of the message and of its parts, also where bodies are encoded', async (t) => {

@@ -221,7 +221,7 @@ test('sizes, headers and line endings', async (t) => {
   t.is(brief(await send(`${header}Subject: no body`)), '250 2.0.0');
   t.regex(queued.at(-1)!.body, /Subject: no body\r\n$/);
   t.is(queued.length, 3);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('a large message passes octet for octet', async (t) => {
@@ -248,7 +248,7 @@ test('250 only when it is committed; faults are temporary', async (t) => {
   t.is(queued.length, 0);
   delete behave.enqueue;
   t.is(await send(), '250 2.0.0');
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
 });
 
 test('a client that leaves in the middle of a message: nothing is queued', async (t) => {
@@ -259,7 +259,7 @@ test('a client that leaves in the middle of a message: nothing is queued', async
   client.destroy();
   await listener.stop(1000);
   t.is(queued.length, 0);
-  t.is(spool.reserved, 0);
+  t.is(spool.memory.used, 0);
   t.true(logged.some(({ reason }) => reason === 'connectionLost'));
 });
 
@@ -277,8 +277,8 @@ test('headers that others hold back keep nobody from sending, and an account has
   };
   t.is(await send(100_000), '452 4.3.1');
   t.is(await send(60_000), '250 2.0.0');
-  t.is(spool.reserved, 0);
-  for (let i = 0; i < 8; i++) t.true(spool.reserve(`other ${i}`, 50_000));
+  t.is(spool.memory.used, 0);
+  for (let i = 0; i < 8; i++) t.truthy(spool.memory.reserve(`other ${i}`, 50_000));
   t.is(await send(20_000), '250 2.0.0');
   t.is(queued.length, 2);
 });

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ConnectionLimiter } from '../../../src/net/http-client/connection-limiter.js';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/net/http-client/limits.js';
-import { type Release, SemaphoreFull } from '../../../src/work/fair-semaphore.js';
+import { SemaphoreFull } from '../../../src/work/fair-semaphore.js';
 import test from '../../support/test.js';
 import { clientOf, dnsOf, OK, peer } from './peers.js';
 
@@ -14,8 +14,8 @@ const limiterOf = (limits = {}) => new ConnectionLimiter({ ...DEFAULT_HTTP_LIMIT
 async function isServed(limiter: ConnectionLimiter, accountId: string, host: string): Promise<boolean> {
   const controller = new AbortController();
   const asked = limiter.acquire(accountId, host, controller.signal).then(
-    (release) => {
-      release();
+    (permit) => {
+      permit.release();
       return true;
     },
     () => false,
@@ -28,19 +28,19 @@ async function isServed(limiter: ConnectionLimiter, accountId: string, host: str
 test('33 accounts with 8 slow hosts each leave connections for the next accounts', async (t) => {
   for (const connections of [128, 256]) {
     const limiter = limiterOf({ connections });
-    const releases: Release[] = [];
+    const permits: { release(): void }[] = [];
     for (let i = 0; i < 33 * 8; i++) {
-      limiter.acquire(`a${i % 33}`, `h${i}`).then((release) => releases.push(release));
+      limiter.acquire(`a${i % 33}`, `h${i}`).then((permit) => permits.push(permit));
     }
     await nextTurn();
     for (let i = 0; i < 5; i++) t.true(await isServed(limiter, `next${i}`, `n${i}`), `${connections}`);
-    const before = releases.length;
+    const before = permits.length;
     t.true(before < connections && before >= connections / 2, `${before}`);
-    for (let i = 0; i < releases.length; i++) releases[i]!();
+    for (let i = 0; i < permits.length; i++) permits[i]!.release();
     await nextTurn();
-    for (let i = before; i < releases.length; i++) releases[i]!();
+    for (let i = before; i < permits.length; i++) permits[i]!.release();
     await nextTurn();
-    t.true(releases.length > before);
+    t.true(permits.length > before);
   }
 });
 
@@ -48,11 +48,11 @@ test('a request that waits for the share of its account holds no place at its ho
   // The share is 1/16 of the free connections, little more than one: account a holds two and has to wait.
   const limiter = limiterOf({ connections: 20, connectionsPerHost: 2 });
   const slow = await Promise.all(['slow1', 'slow2'].map((host) => limiter.acquire('a', host)));
-  for (let i = 0; i < 5; i++) void limiter.acquire('a', 'shared').then((release) => release());
+  for (let i = 0; i < 5; i++) void limiter.acquire('a', 'shared').then((permit) => permit.release());
   await nextTurn();
   t.true(await isServed(limiter, 'b', 'shared'));
   t.true(await isServed(limiter, 'c', 'shared'));
-  for (const release of slow) release();
+  for (const permit of slow) permit.release();
 });
 
 test('a host has its share, accounts that wait for it are served in turn, and those who leave are forgotten', async (t) => {
@@ -61,9 +61,9 @@ test('a host has its share, accounts that wait for it are served in turn, and th
   const first = await limiter.acquire('z', 'h');
   const controller = new AbortController();
   const ask = (name: string, signal?: AbortSignal) =>
-    limiter.acquire(name[0]!, 'h', signal).then((release) => {
+    limiter.acquire(name[0]!, 'h', signal).then((permit) => {
       served.push(name);
-      release();
+      permit.release();
     });
   const waiting = [ask('a1'), ask('a2'), ask('a3'), ask('b1')];
   const leaving = ask('b0', controller.signal);
@@ -71,7 +71,7 @@ test('a host has its share, accounts that wait for it are served in turn, and th
   controller.abort(new Error('gone'));
   await t.throwsAsync(leaving, { message: 'gone' });
   t.true(await isServed(limiter, 'c', 'other'));
-  first();
+  first.release();
   await Promise.all(waiting);
   t.deepEqual(served, ['a1', 'b1', 'a2', 'a3']);
   t.true(await isServed(limiter, 'c', 'h'));
@@ -87,15 +87,15 @@ test('bounds hold, and everybody is served once others end', async (t) => {
     fc.asyncProperty(fc.array(request, { maxLength: 30 }), async (requests) => {
       const limiter = limiterOf({ connections: 4, connectionsPerHost: 2 });
       const held = new Map<string, number>();
-      const releases: Release[] = [];
+      const releases: (() => void)[] = [];
       let served = 0;
       for (const { account, host, ends } of requests) {
-        void limiter.acquire(account, host).then((release) => {
+        void limiter.acquire(account, host).then((permit) => {
           served++;
           held.set(host, (held.get(host) ?? 0) + 1);
           releases.push(() => {
             held.set(host, held.get(host)! - 1);
-            release();
+            permit.release();
           });
         });
         await nextTurn();

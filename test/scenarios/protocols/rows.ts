@@ -6,7 +6,7 @@ import { certificates } from '../../../dev/certificate.js';
 import type { GuardLimits } from '../../../src/auth/login-guard.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import type { CertificateSource } from '../../../src/net/tcp/certificate-source.js';
-import type { ConnectionShares } from '../../../src/net/tcp/connection-limits.js';
+import type { ConnectionLimiters } from '../../../src/net/tcp/connection-limits.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import type { Listeners } from '../../../src/node/listeners/listeners.js';
 import { ALICE as ACCOUNT, startImap } from '../../gateways/imap/gateway.js';
@@ -30,7 +30,7 @@ export interface ProtocolSettings {
   };
   readonly guard?: Partial<GuardLimits>;
   /** Only IMAP and POP3 have it. */
-  readonly shares?: ConnectionShares;
+  readonly limiters?: ConnectionLimiters;
   readonly allowPlaintextAuth?: boolean;
   readonly tokens?: TokenVerifier;
   /** Clock of the logins, in ms. */

@@ -1,7 +1,8 @@
 // Limits the emails that are delivered at a time: a bounded number of slots, of which every account has a share. When all domains of an
 // email wait for a permit or a connection, the email gives its slot to another and takes a waiting slot, whose number is bounded too. It
 // continues even if no slot is free.
-import { DynamicShares } from '../../../work/dynamic-shares.js';
+import { KeyedLimiter, type Reservation } from '../../../work/keyed-limiter.js';
+import { dynamicShare } from '../../../work/share-policies.js';
 
 export interface DeliveryConcurrencyOptions {
   readonly total: number;
@@ -11,14 +12,12 @@ export interface DeliveryConcurrencyOptions {
 }
 
 export class DeliveryConcurrency {
-  readonly #running: DynamicShares;
-  readonly #waiting: DynamicShares;
-  readonly #freed: () => void;
+  readonly #running: KeyedLimiter;
+  readonly #waiting: KeyedLimiter;
 
   constructor({ total, mostWaiting, freed }: DeliveryConcurrencyOptions) {
-    this.#running = new DynamicShares({ total });
-    this.#waiting = new DynamicShares({ total: mostWaiting });
-    this.#freed = freed;
+    this.#running = new KeyedLimiter(dynamicShare({ total }), freed);
+    this.#waiting = new KeyedLimiter(dynamicShare({ total: mostWaiting }));
   }
 
   get total(): number {
@@ -32,31 +31,31 @@ export class DeliveryConcurrency {
 
   /** Accounts that have used up their share. */
   get accountsAtShare(): readonly string[] {
-    return this.#running.holders.filter((accountId) => !this.#running.mayTake(accountId));
+    return this.#running.keys.filter((accountId) => this.#running.exhausted(accountId) !== undefined);
   }
 
   /** Undefined when no slot is free for the account. */
   take(accountId: string): DeliverySlot | undefined {
-    if (!this.#running.mayTake(accountId)) return undefined;
-    return new DeliverySlot(accountId, this.#running, this.#waiting, this.#freed);
+    if (this.#running.exhausted(accountId) !== undefined) return undefined;
+    return new DeliverySlot(accountId, this.#running, this.#waiting);
   }
 }
 
 export class DeliverySlot {
   readonly accountId: string;
-  readonly #running: DynamicShares;
-  readonly #waiting: DynamicShares;
-  readonly #freed: () => void;
+  readonly #running: KeyedLimiter;
+  readonly #waiting: KeyedLimiter;
+  #slot: Reservation;
+  /** Set while all domains wait; then the slot is released. */
+  #place: Reservation | undefined;
   #domains = 0;
   #domainsThatWait = 0;
-  #state: 'running' | 'waiting' | 'released' = 'running';
 
-  constructor(accountId: string, running: DynamicShares, waiting: DynamicShares, freed: () => void) {
+  constructor(accountId: string, running: KeyedLimiter, waiting: KeyedLimiter) {
     this.accountId = accountId;
     this.#running = running;
     this.#waiting = waiting;
-    this.#freed = freed;
-    running.take(accountId);
+    this.#slot = running.charge(accountId);
   }
 
   /** Changes the number of domains in delivery, and of those that wait. */
@@ -64,30 +63,25 @@ export class DeliverySlot {
     this.#domains += domains;
     this.#domainsThatWait += waiting;
     const allWait = this.#domains > 0 && this.#domainsThatWait === this.#domains;
-    if (this.#state === 'running' && allWait) this.#wait();
-    else if (this.#state === 'waiting' && !allWait) this.#goOn();
+    if (this.#place !== undefined && !allWait) this.#goOn();
+    else if (this.#slot.amount > 0 && allWait) this.#wait();
   }
 
+  /** May be called again. */
   release(): void {
-    if (this.#state === 'waiting') this.#goOn();
-    if (this.#state === 'released') return;
-    this.#state = 'released';
-    this.#running.give(this.accountId);
-    this.#freed();
+    if (this.#place !== undefined) this.#goOn();
+    this.#slot.release();
   }
 
   /** If too many emails wait already, the email keeps its slot. */
   #wait(): void {
-    if (!this.#waiting.mayTake(this.accountId)) return;
-    this.#state = 'waiting';
-    this.#waiting.take(this.accountId);
-    this.#running.give(this.accountId);
-    this.#freed();
+    this.#place = this.#waiting.reserve(this.accountId);
+    if (this.#place !== undefined) this.#slot.release();
   }
 
   #goOn(): void {
-    this.#state = 'running';
-    this.#waiting.give(this.accountId);
-    this.#running.take(this.accountId);
+    this.#slot = this.#running.charge(this.accountId);
+    this.#place?.release();
+    this.#place = undefined;
   }
 }

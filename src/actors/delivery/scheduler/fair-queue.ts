@@ -2,7 +2,8 @@
 // bound, and every domain a share of the total. A request without a permit waits. The next permit goes to the account that has the fewest,
 // then to the group that has the fewest, then to the oldest request. If a group turns out to be unreachable, all its waiting requests end:
 // otherwise each would wait for the timeout of a dead host.
-import { DynamicShares } from '../../../work/dynamic-shares.js';
+import { KeyedLimiter, type Reservation } from '../../../work/keyed-limiter.js';
+import { dynamicShare } from '../../../work/share-policies.js';
 
 export interface FairQueueOptions {
   /** The most permits of one group at a time. */
@@ -27,9 +28,22 @@ export interface WaitingRequest {
   readonly ahead: number;
 }
 
+/** How a permit is left. */
+export interface Leaving {
+  /** The reason why no host of the group was reached. */
+  readonly unreachable?: string | undefined;
+  /** Another request of the group is preferred, because it can use the open connection. */
+  readonly mayStay?: boolean;
+}
+
+/** The request has a permit, which it must leave. */
+export interface Entered {
+  readonly kind: 'entered';
+  leave(how?: Leaving): void;
+}
+
 export type Entry =
-  /** The request has a permit, which it must leave. */
-  | { readonly kind: 'entered' }
+  | Entered
   /** No host of the group was reachable a moment ago. */
   | { readonly kind: 'unreachable'; readonly text: string }
   /** Too many requests wait, or this one waited too long. */
@@ -43,7 +57,8 @@ interface Waiter {
 }
 
 interface Group {
-  readonly shares: DynamicShares;
+  readonly name: string;
+  readonly accounts: KeyedLimiter;
   /** Sorted by arrival. */
   readonly waiters: Set<Waiter>;
   /** The number of permits since the group last gave one up to another group. */
@@ -52,28 +67,27 @@ interface Group {
 
 /** When all permits are in use, a group gives one up to a group with fewer permits after this many. */
 const PERMITS_IN_A_ROW = 20;
-const ENTERED: Entry = { kind: 'entered' };
 
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #groups = new Map<string, Group>();
   /** Groups with waiting requests. */
   readonly #wanted = new Set<Group>();
-  readonly #accounts: DynamicShares;
-  readonly #domains: DynamicShares;
+  readonly #accounts: KeyedLimiter;
+  readonly #domains: KeyedLimiter;
   #waiting = 0;
   #number = 0;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
     const total = options.total ?? Number.POSITIVE_INFINITY;
-    this.#accounts = new DynamicShares({ total });
-    this.#domains = new DynamicShares({ total });
+    this.#accounts = new KeyedLimiter(dynamicShare({ total }));
+    this.#domains = new KeyedLimiter(dynamicShare({ total }));
   }
 
   /** The number of permits in use. */
   get running(): number {
-    return this.#accounts.held;
+    return this.#accounts.used;
   }
 
   get waiting(): number {
@@ -97,66 +111,52 @@ export class FairQueue {
   enter(request: PermitRequest, signal: AbortSignal): Promise<Entry> | Entry {
     if (signal.aborted) return { kind: 'aborted' };
     const group = this.#group(request.group);
-    if (this.#mayTake(group, request)) {
-      this.#take(group, request);
-      return ENTERED;
-    }
+    if (this.#mayTake(group, request)) return this.#take(group, request);
     if (this.#waiting >= (this.#options.mostWaiting ?? Number.POSITIVE_INFINITY)) {
-      this.#forgetEmpty(request.group, group);
+      this.#forgetEmpty(group);
       return { kind: 'busy' };
     }
     return this.#wait(group, request, signal);
   }
 
-  /**
-   * `unreachable`: the reason why no host of the group was reached. `mayStay`: another request of the group is preferred, because it can
-   * use the open connection.
-   */
-  leave(
-    request: PermitRequest,
-    { unreachable, mayStay = false }: { readonly unreachable?: string | undefined; readonly mayStay?: boolean } = {},
-  ): void {
-    const group = this.#groups.get(request.group)!;
-    const { accountId, domain } = request;
+  #leave(group: Group, reserved: readonly Reservation[], { unreachable, mayStay = false }: Leaving): void {
     const wasFull = this.#accounts.free <= 0;
-    group.shares.give(accountId);
-    this.#accounts.give(accountId);
-    this.#domains.give(domain);
+    for (const reservation of reserved) reservation.release();
     if (unreachable !== undefined) {
       for (const { settle } of [...group.waiters]) settle({ kind: 'unreachable', text: unreachable });
     }
     if (mayStay && wasFull) this.#passOn(group);
     this.#serve(group);
-    this.#forgetEmpty(request.group, group);
+    this.#forgetEmpty(group);
   }
 
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = { shares: new DynamicShares({ total: this.#options.perGroup }), waiters: new Set(), permits: 0 };
+      const accounts = new KeyedLimiter(dynamicShare({ total: this.#options.perGroup }));
+      group = { name, accounts, waiters: new Set(), permits: 0 };
       this.#groups.set(name, group);
     }
     return group;
   }
 
-  #forgetEmpty(name: string, { shares, waiters }: Group): void {
-    if (shares.held === 0 && waiters.size === 0) this.#groups.delete(name);
+  #forgetEmpty({ name, accounts, waiters }: Group): void {
+    if (accounts.used === 0 && waiters.size === 0) this.#groups.delete(name);
   }
 
-  #mayTake({ shares }: Group, { accountId, domain }: PermitRequest): boolean {
-    return shares.mayTake(accountId) && this.#accounts.mayTake(accountId) && this.#domains.mayTake(domain);
+  #mayTake({ accounts }: Group, { accountId, domain }: PermitRequest): boolean {
+    const exhausted = accounts.exhausted(accountId) ?? this.#accounts.exhausted(accountId);
+    return (exhausted ?? this.#domains.exhausted(domain)) === undefined;
   }
 
-  #take(group: Group, { accountId, domain }: PermitRequest): void {
+  #take(group: Group, { accountId, domain }: PermitRequest): Entered {
     group.permits++;
-    group.shares.take(accountId);
-    this.#accounts.take(accountId);
-    this.#domains.take(domain);
+    const reserved = [group.accounts.charge(accountId), this.#accounts.charge(accountId), this.#domains.charge(domain)];
+    return { kind: 'entered', leave: (how = {}) => this.#leave(group, reserved, how) };
   }
 
   #grant(group: Group, waiter: Waiter): void {
-    this.#take(group, waiter.request);
-    waiter.settle(ENTERED);
+    waiter.settle(this.#take(group, waiter.request));
   }
 
   #wait(group: Group, request: PermitRequest, signal: AbortSignal): Promise<Entry> {
@@ -178,7 +178,7 @@ export class FairQueue {
       };
       const leave = (entry: Entry) => {
         waiter.settle(entry);
-        this.#forgetEmpty(request.group, group);
+        this.#forgetEmpty(group);
       };
       signal.addEventListener('abort', abort, { once: true });
       group.waiters.add(waiter);
@@ -207,7 +207,7 @@ export class FairQueue {
 
   /** The next of the group's waiting requests that have a share left. */
   #fairest(group: Group): Waiter | undefined {
-    if (group.shares.free <= 0) return undefined;
+    if (group.accounts.free <= 0) return undefined;
     let found: Waiter | undefined;
     for (const waiter of group.waiters) {
       if (!this.#mayTake(group, waiter.request)) continue;
@@ -216,9 +216,9 @@ export class FairQueue {
     return found;
   }
 
-  #compareInGroup({ shares }: Group, a: Waiter, b: Waiter): number {
+  #compareInGroup({ accounts }: Group, a: Waiter, b: Waiter): number {
     const [one, other] = [a.request.accountId, b.request.accountId];
-    return shares.compare(one, other) || this.#accounts.compare(one, other) || a.number - b.number;
+    return accounts.compare(one, other) || this.#accounts.compare(one, other) || a.number - b.number;
   }
 
   #compare(
@@ -226,7 +226,7 @@ export class FairQueue {
     b: { readonly group: Group; readonly waiter: Waiter },
   ): number {
     const byAccount = this.#accounts.compare(a.waiter.request.accountId, b.waiter.request.accountId);
-    return byAccount || a.group.shares.held - b.group.shares.held || a.waiter.number - b.waiter.number;
+    return byAccount || a.group.accounts.used - b.group.accounts.used || a.waiter.number - b.waiter.number;
   }
 
   /** Gives the permit that was just left to a request of the same group, unless another group is entitled to it. */
@@ -241,9 +241,9 @@ export class FairQueue {
 
   #isOwed(group: Group, own: Waiter | undefined, other: { readonly group: Group; readonly waiter: Waiter }): boolean {
     if (own === undefined) return true;
-    const [held, otherHeld] = [own, other.waiter].map(({ request }) => this.#accounts.heldBy(request.accountId));
+    const [held, otherHeld] = [own, other.waiter].map(({ request }) => this.#accounts.usedBy(request.accountId));
     if (held! < otherHeld!) return false;
-    const [ours, theirs] = [group.shares.held + 1, other.group.shares.held];
+    const [ours, theirs] = [group.accounts.used + 1, other.group.accounts.used];
     return theirs + 1 < ours || (theirs < ours && group.permits >= PERMITS_IN_A_ROW);
   }
 }

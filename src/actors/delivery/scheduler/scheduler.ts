@@ -5,7 +5,7 @@
 import { Backoff } from '../../../work/backoff.js';
 import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionPermit } from '../delivery-transport.js';
 import { DeliveryConcurrency, type DeliverySlot } from './delivery-concurrency.js';
-import { type Entry, FairQueue } from './fair-queue.js';
+import { type Entered, type Entry, FairQueue } from './fair-queue.js';
 
 export interface SchedulerLimits {
   /** Emails that are delivered at a time. */
@@ -148,7 +148,7 @@ export class DomainPermit {
   readonly #domain: string;
   readonly #domains: FairQueue;
   readonly #connections: FairQueue;
-  #hasEntered = false;
+  #entered: Entered | undefined;
 
   constructor(
     slot: DeliverySlot,
@@ -167,26 +167,20 @@ export class DomainPermit {
   /** Waits for the permit. The email counts as waiting while all of its domains wait. */
   async enter(signal: AbortSignal): Promise<Entry> {
     const entry = await this.#counted(this.#domains.enter(this.#request(this.#domain), signal));
-    this.#hasEntered = entry.kind === 'entered';
+    if (entry.kind === 'entered') this.#entered = entry;
     return entry;
   }
 
   /** Requests a permit to have a connection to the host; undefined when none was free in time. */
   connect(host: string, signal: AbortSignal): Promise<ConnectionPermit | undefined> | ConnectionPermit | undefined {
-    const request = this.#request(host);
-    const permit = (entry: Entry) => (entry.kind === 'entered' ? this.#connection(host) : undefined);
-    const entry = this.#connections.enter(request, signal);
-    return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(permit) : permit(entry);
+    const entry = this.#connections.enter(this.#request(host), signal);
+    return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(connectionOf) : connectionOf(entry);
   }
 
   /** `unreachable`: the reason why no host of the domain was reached. */
   leave(unreachable?: string): void {
-    if (this.#hasEntered) this.#domains.leave(this.#request(this.#domain), { unreachable });
+    this.#entered?.leave({ unreachable });
     this.#slot.count(-1, 0);
-  }
-
-  #connection(host: string): ConnectionPermit {
-    return { leave: (mayStay) => this.#connections.leave(this.#request(host), { mayStay }) };
   }
 
   #counted(entry: Promise<Entry> | Entry): Promise<Entry> | Entry {
@@ -198,4 +192,8 @@ export class DomainPermit {
   #request(group: string) {
     return { accountId: this.#slot.accountId, outboundId: this.#outboundId, domain: this.#domain, group };
   }
+}
+
+function connectionOf(entry: Entry): ConnectionPermit | undefined {
+  return entry.kind === 'entered' ? { leave: (mayStay) => entry.leave({ mayStay }) } : undefined;
 }

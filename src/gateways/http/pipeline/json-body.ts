@@ -2,9 +2,10 @@
 // Files in the body are written to the spool on the way (uploads).
 import { isUtf8 } from 'node:buffer';
 import { JsonExcess, JsonScan } from '../../../net/json-scan.js';
+import type { Reservation } from '../../../work/keyed-limiter.js';
 import type { HttpRequest } from '../exchange.js';
-import { invalid, Problem, unavailable } from '../problem.js';
-import type { BodyShare } from './body-budget.js';
+import { invalid, Problem } from '../problem.js';
+import { readBodyPieces } from './body-memory.js';
 import { type UploadField, Uploads } from './uploads.js';
 
 /** Octets of a body without its files. */
@@ -26,7 +27,7 @@ interface Limits {
 export async function readJson(
   request: HttpRequest,
   { bodyLimit, uploads: field }: Limits,
-  share: BodyShare,
+  memory: Reservation,
 ): Promise<JsonBody> {
   const uploads = field && new Uploads(field);
   const kept: Uint8Array[] = [];
@@ -40,8 +41,7 @@ export async function readJson(
     ...(uploads && field && { extraction: { ...field, begin: () => uploads.begin() } }),
   });
   try {
-    await request.body(bodyLimit, async (piece) => {
-      if (!share.add(piece.length)) throw unavailable();
+    await readBodyPieces(request, bodyLimit, memory, async (piece) => {
       scan.push(piece);
       await uploads?.write();
     });

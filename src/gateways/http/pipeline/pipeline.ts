@@ -12,13 +12,14 @@ import { Rates, type Tally } from '../../../auth/rates.js';
 import { DecoderBusy, DecodingAbandoned } from '../../../content/decode/decoder.js';
 import { primed } from '../../../net/tcp/primed-stream.js';
 import { newId } from '../../../store/ids/new-id.js';
+import type { KeyedLimiter } from '../../../work/keyed-limiter.js';
 import { inTime } from '../../../work/time-bounds.js';
 import { EncodedJson } from '../encoded-json.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from '../exchange.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from '../problem.js';
 import type { AnyReply, Route, TextBody } from '../route.js';
 import { authenticate, authorize } from './auth.js';
-import { BodyBudget } from './body-budget.js';
+import { bodyLimiter } from './body-memory.js';
 import { type HttpMeter, NO_METER } from './meter.js';
 import { revalidated } from './revalidation.js';
 import { createRouter } from './router.js';
@@ -134,7 +135,7 @@ const NOTHING = new Uint8Array(0);
 /** Longer than the longest ask of a mailbox. */
 const DEADLINE_MS = 12_000;
 
-/** The budget has room for this many bodies of the largest size that any route accepts. */
+/** The memory has room for this many bodies of the largest size that any route accepts. */
 const BODIES = 4;
 
 /** A store that hangs must not make all callers hang: they get 503, though the requested change may still happen. */
@@ -165,7 +166,7 @@ class Pipeline {
   readonly #tracer: Tracer;
   readonly #deadlineMs: number;
   readonly #match: ReturnType<typeof createRouter>;
-  readonly #room: BodyBudget;
+  readonly #bodies: KeyedLimiter;
 
   constructor(options: PipelineOptions) {
     const { directory, credentials, guard, rates = new Rates(), log } = options;
@@ -180,7 +181,7 @@ class Pipeline {
     this.#deadlineMs = deadlineMs;
     this.#match = createRouter(options.routes);
     const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
-    this.#room = new BodyBudget(BODIES * largest);
+    this.#bodies = bodyLimiter(BODIES * largest);
   }
 
   async handle(request: HttpRequest): Promise<HttpReply> {
@@ -276,23 +277,23 @@ class Pipeline {
     { principal }: Trace,
   ): Promise<{ readonly body: unknown; readonly text: string; release(): void }> {
     if (!hasBody(route) && !hasText(route)) return { body: undefined, text: '', release: () => {} };
-    const share = this.#room.enter(principal?.accountId ?? request.remoteAddress);
+    const memory = this.#bodies.charge(principal?.accountId ?? request.remoteAddress, 0);
     try {
       if (hasText(route)) {
-        const text = await readText(route, request, share);
-        return { body: undefined, text, release: () => share.leave() };
+        const text = await readText(route, request, memory);
+        return { body: undefined, text, release: () => memory.release() };
       }
-      const { value, release } = await readBody(route, request, share);
+      const { value, release } = await readBody(route, request, memory);
       return {
         body: value,
         text: '',
         release: () => {
           release();
-          share.leave();
+          memory.release();
         },
       };
     } catch (error) {
-      share.leave();
+      memory.release();
       throw error;
     }
   }

@@ -2,12 +2,13 @@
 import { LRUCache } from 'lru-cache';
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
+import type { Reservation } from '../../../work/keyed-limiter.js';
 import type { FieldErrors } from '../../problem-details.js';
 import type { HttpRequest } from '../exchange.js';
 import { type Fields, isRepeatable, record } from '../fields.js';
-import { invalid, notFound, Problem, unavailable } from '../problem.js';
+import { invalid, notFound, Problem } from '../problem.js';
 import type { Route, TextBody } from '../route.js';
-import type { BodyShare } from './body-budget.js';
+import { readBodyPieces } from './body-memory.js';
 import { type JsonBody, readJson } from './json-body.js';
 
 const MOST_ERRORS = 50;
@@ -86,12 +87,12 @@ function unknownIn(route: Route, sent: URLSearchParams): FieldErrors {
 export async function readBody(
   route: Route & { readonly body: AnyStruct },
   request: HttpRequest,
-  share: BodyShare,
+  memory: Reservation,
 ): Promise<JsonBody> {
   const { value, release } =
     route.isBodyOptional && !hasContent(request)
       ? { value: {}, release() {} }
-      : await readContent(route, request, share);
+      : await readContent(route, request, memory);
   const [error, result] = validate(value, route.body, { coerce: true });
   if (error === undefined) return { value: result as object, release };
   release();
@@ -103,30 +104,27 @@ function hasContent({ headers }: HttpRequest): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }
 
-async function readContent(route: Route, request: HttpRequest, share: BodyShare): Promise<JsonBody> {
+async function readContent(route: Route, request: HttpRequest, memory: Reservation): Promise<JsonBody> {
   const media = mediaTypeOf(request);
   if (media !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(media)) {
     throw new Problem(415, { detail: 'The body must be application/json.' });
   }
   refuseCoding(request);
-  return readJson(request, route, share);
+  return readJson(request, route, memory);
 }
 
 /** @throws Problem 413, 415 or 503; BodyError */
 export async function readText(
   { textBody, bodyLimit }: Route & { readonly textBody: TextBody },
   request: HttpRequest,
-  share: BodyShare,
+  memory: Reservation,
 ): Promise<string> {
   if (!textBody.mediaTypes.includes(mediaTypeOf(request))) {
     throw new Problem(415, { detail: `The body must be ${textBody.mediaTypes.join(' or ')}.` });
   }
   refuseCoding(request);
   const pieces: Uint8Array[] = [];
-  await request.body(bodyLimit, (piece) => {
-    if (!share.add(piece.length)) throw unavailable();
-    pieces.push(Buffer.from(piece));
-  });
+  await readBodyPieces(request, bodyLimit, memory, (piece) => void pieces.push(Buffer.from(piece)));
   return new TextDecoder().decode(Buffer.concat(pieces));
 }
 

@@ -5,8 +5,7 @@
 import type { SpooledContent } from '../../../content/spool/spool.js';
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
 import { type BlobStore, fitOneCommit, isSmall } from '../../../store/blobs.js';
-import type { FixedShares } from '../../../work/fixed-shares.js';
-import { HeldShare } from '../../../work/held-share.js';
+import type { KeyedLimiter, Reservation } from '../../../work/keyed-limiter.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;
@@ -40,14 +39,13 @@ export class MessageBatch {
   /** Contains all messages or none. */
   readonly #buffered: SpooledContent[] = [];
   #bufferedOctets = 0;
-  readonly #memory: HeldShare;
-  #bufferedMemory = 0;
+  readonly #memory: Reservation;
   #indexOctets = 0;
 
   /** `memory` limits what is kept in memory about messages that are held back. */
-  constructor(blobs: Pick<BlobStore, 'put'>, memory: FixedShares, accountId: string) {
+  constructor(blobs: Pick<BlobStore, 'put'>, memory: KeyedLimiter, accountId: string) {
     this.#blobs = blobs;
-    this.#memory = new HeldShare(memory, accountId);
+    this.#memory = memory.charge(accountId, 0);
   }
 
   /** Whether no message can be added. */
@@ -89,7 +87,7 @@ export class MessageBatch {
   /** Waits until nothing is being stored any more, even if storing failed. */
   async settled(): Promise<void> {
     for (const content of this.#buffered.splice(0)) content.release();
-    this.#memory.give();
+    this.#memory.release();
     await Promise.allSettled(this.#storing);
   }
 
@@ -100,9 +98,7 @@ export class MessageBatch {
     if (!fitOneCommit(this.#buffered.length + 1, this.#bufferedOctets + content.size)) return false;
     const octets = JSON.stringify(content.index).length;
     if (this.#indexOctets + octets > MOST_INDEX_OCTETS) return false;
-    const memory = this.#bufferedMemory + MESSAGE_MEMORY + octets * INDEX_OCTET_MEMORY;
-    if (!this.#memory.resize(memory)) return false;
-    this.#bufferedMemory = memory;
+    if (!this.#memory.grow(MESSAGE_MEMORY + octets * INDEX_OCTET_MEMORY)) return false;
     this.#indexOctets += octets;
     return true;
   }

@@ -1,6 +1,8 @@
 // Splits the messages of a FETCH into groups whose responses are written together. A group is read from the cache or the store, with
 // the octets of its small messages where these are needed, and is marked as seen where requested.
+
 import { SEEN } from '../../../mail/flags.js';
+import type { Reservation } from '../../../work/keyed-limiter.js';
 import { rangesOf } from '../mailboxes/uid-ranges.js';
 import type { Message } from '../messages/message-source.js';
 import { bodyReads, readAhead } from '../messages/read-ahead.js';
@@ -33,14 +35,15 @@ export class MessageGroups {
   readonly #selected: Selected;
   readonly #items: Pick<FetchItems, 'needs' | 'needsOctets'>;
   readonly #setsSeen: boolean;
-  /** Octets that all groups have reserved in `readAhead`. */
-  #ahead = 0;
+  /** The octets of all groups. */
+  readonly #ahead: Reservation;
 
   constructor(session: Session, items: Pick<FetchItems, 'needs' | 'needsOctets'>, setsSeen: boolean) {
     this.#session = session;
     this.#selected = session.selected!;
     this.#items = items;
     this.#setsSeen = setsSeen;
+    this.#ahead = readAhead.charge(session.accountId, 0);
   }
 
   /** Returns all messages in one group, when they are few and small enough. */
@@ -67,7 +70,7 @@ export class MessageGroups {
         if (before === undefined) continue;
         const group = await before;
         yield group;
-        this.#giveBack(group.ahead);
+        this.#ahead.grow(-group.ahead);
       }
     }
     if (loading !== undefined) yield await loading;
@@ -75,13 +78,7 @@ export class MessageGroups {
 
   /** Releases the reservations of all groups. */
   end(): void {
-    this.#giveBack(this.#ahead);
-  }
-
-  #giveBack(octets: number): void {
-    if (octets === 0) return;
-    readAhead.give(this.#session.accountId, octets);
-    this.#ahead -= octets;
+    this.#ahead.release();
   }
 
   #isOneGroup(messages: readonly Message[]): boolean {
@@ -111,11 +108,10 @@ export class MessageGroups {
   #group(messages: readonly Message[]): MessageGroup | Promise<MessageGroup> {
     let small = this.#items.needsOctets ? messages.filter(isSmall) : [];
     let ahead = octetsOf(small);
-    if (readAhead.tryTake(this.#session.accountId, ahead) !== undefined) {
+    if (!this.#ahead.grow(ahead)) {
       small = [];
       ahead = 0;
     }
-    this.#ahead += ahead;
     const unseen = this.#setsSeen ? this.#unseen(messages) : [];
     if (small.length === 0 && unseen.length === 0) return { messages, octets: NO_OCTETS, seen: NOBODY, ahead };
     return this.#load(messages, small, unseen, ahead);

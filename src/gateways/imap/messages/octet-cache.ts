@@ -2,7 +2,7 @@
 // once per turn of the event loop. The entry with the longest time since its last use, relative to its worth, is dropped first. If
 // one account has more than half of all octets, its entries are dropped first, so that no account displaces all others, while
 // an account alone may use the whole cache. `lru-cache` has neither worths nor shares of accounts.
-import { Holdings } from '../../../work/holdings.js';
+import { UsageByKey } from '../../../work/usage-by-key.js';
 
 export interface CacheEntry {
   readonly accountId: string;
@@ -19,7 +19,7 @@ export class OctetCache<E extends CacheEntry> {
   readonly #entries = new Map<string, Map<string, E>>();
   /** Queues by worth. */
   readonly #queues = new Map<number, UseQueue<E>>();
-  readonly #usage = new Holdings();
+  readonly #usage = new UsageByKey();
   /** The number of octets that were ever added: the clock that measures the age of entries. */
   #clock = 0;
   /** The last account that had more than half of the octets. */
@@ -33,11 +33,11 @@ export class OctetCache<E extends CacheEntry> {
   }
 
   get octets(): number {
-    return this.#usage.held;
+    return this.#usage.used;
   }
 
   octetsOf(accountId: string): number {
-    return this.#usage.heldBy(accountId);
+    return this.#usage.usedBy(accountId);
   }
 
   get(accountId: string, key: string): E | undefined {
@@ -89,11 +89,11 @@ export class OctetCache<E extends CacheEntry> {
     const entries = this.#entries.get(accountId)!;
     entries.delete(key);
     if (entries.size === 0) this.#entries.delete(accountId);
-    this.#usage.give(accountId, octets);
+    this.#usage.add(accountId, -octets);
   }
 
   #take({ accountId }: E, octets: number): void {
-    this.#usage.take(accountId, octets);
+    this.#usage.add(accountId, octets);
     this.#clock += octets;
     if (this.octetsOf(accountId) > this.#maxOctets / 2) this.#large = accountId;
     this.#makeRoomSoon();

@@ -1,10 +1,11 @@
 // Limits the octets of message bodies that sessions have read and not yet written, because a client that does not read can hold
 // them indefinitely. A session that gets no more of them reads one message at a time.
 import { FairSemaphore } from '../../../work/fair-semaphore.js';
-import { FixedShares } from '../../../work/fixed-shares.js';
+import { KeyedLimiter } from '../../../work/keyed-limiter.js';
+import { fixedShare } from '../../../work/share-policies.js';
 
 /** Octets of this process, by account. */
-export const readAhead = new FixedShares({ total: 128 * 1024 * 1024, share: 16 * 1024 * 1024 });
+export const readAhead = new KeyedLimiter(fixedShare({ total: 128 * 1024 * 1024, share: 16 * 1024 * 1024 }));
 
 /** Concurrent readings of many bodies, by account: the store has few connections, and accounts take turns. */
 export const bodyReads = new FairSemaphore({ total: 4, share: 3 });

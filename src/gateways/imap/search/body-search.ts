@@ -129,7 +129,7 @@ export class BodySearch {
       octets = 0;
     };
     const { accountId, pace } = this.#options;
-    const release = await pace.while(readers.acquire(accountId), among.count);
+    const permit = await pace.while(readers.acquire(accountId), among.count);
     try {
       // The client may have left during the wait.
       await pace.rest(0, among.count);
@@ -148,7 +148,7 @@ export class BodySearch {
       });
       await searchBatch();
     } finally {
-      release();
+      permit.release();
     }
     return found;
   }

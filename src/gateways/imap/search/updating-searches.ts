@@ -1,7 +1,7 @@
 // Searches whose changing results are sent to the client (RFC 5267 §4.3): RETURN (UPDATE) of SEARCH and SORT. They
 // belong to the view of the selected mailbox and end with it. A message is tested again when its modseq has risen; an
 // expunged message leaves the results just before the EXPUNGE response.
-import { HeldShare } from '../../../work/held-share.js';
+import type { Reservation } from '../../../work/keyed-limiter.js';
 import { bad, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import type { SearchKey, SortKey } from '../grammar/search.js';
@@ -39,7 +39,7 @@ interface UpdatingSearch extends Moment {
   results: number[];
   /** Octets of the search without its results. */
   readonly ownOctets: number;
-  readonly memory: HeldShare;
+  readonly memory: Reservation;
 }
 
 const searchesOf = new WeakMap<FolderView, UpdatingSearch[]>();
@@ -76,7 +76,7 @@ export function keepUpdated(
   else if (demands.hasSequenceNumbers) output.line(`* NO [NOUPDATE "${tag}"] The search names messages by number`);
   else {
     const results = [...found].map((position) => columns.uids[position]!);
-    const memory = new HeldShare(context.memory.searches, accountId);
+    const memory = context.memory.searches.charge(accountId, 0);
     const ownOctets = JSON.stringify([asked.key, asked.order]).length + UID_OCTETS * asked.saved.length;
     const search = { ...asked, tag, results, ownOctets, memory };
     if (hasMemory(search, results)) searchesOf.set(view, [...searches, search]);
@@ -86,7 +86,7 @@ export function keepUpdated(
 
 /** Called when the view is closed: ends all its searches. */
 export function endUpdates(view: FolderView): void {
-  for (const { memory } of searchesIn(view)) memory.give();
+  for (const { memory } of searchesIn(view)) memory.release();
   searchesOf.delete(view);
 }
 
@@ -115,7 +115,7 @@ const isKept = (session: Session, view: FolderView, search: UpdatingSearch): boo
   session.selected?.view === view && searchesIn(view).includes(search);
 
 function end(view: FolderView, search: UpdatingSearch): void {
-  search.memory.give();
+  search.memory.release();
   searchesOf.set(
     view,
     searchesIn(view).filter((other) => other !== search),

@@ -86,7 +86,7 @@ test('what can be refused is refused before the client is invited', async (t) =>
   t.regex(await refused('APPEND Drafts CATENATE (TEXT {1001}'), /^NO \[TOOBIG\] /);
   client.close();
   t.is(gateway.blobs.blobs.size, 0);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 test('a literal that was sent without an invitation is passed over when the message is refused', async (t) => {
@@ -97,7 +97,7 @@ test('a literal that was sent without an invitation is passed over when the mess
   t.regex((await client.command('APPEND Drafts ', new Literal('a\0b'))).tagged, /^BAD /);
   t.regex((await client.command('APPEND Drafts ', new Literal('a\0b', true))).tagged, /^NO \[UNKNOWN-CTE\] /);
   t.regex((await client.command('APPEND Drafts ', new Literal(BYTES, true))).tagged, /^OK /);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 test('a client that waits is invited once for each message', async (t) => {
@@ -145,9 +145,9 @@ test('a connection that is cut in a message leaves nothing behind', async (t) =>
   const until = async (isReached: () => boolean) => {
     while (!isReached()) await new Promise((resolve) => setImmediate(resolve));
   };
-  await until(() => spool.reserved > 0);
+  await until(() => spool.memory.used > 0);
   client.close();
-  await until(() => spool.reserved === 0 && spool.disk.held === 0);
+  await until(() => spool.memory.used === 0 && spool.disk.used === 0);
   t.is(gateway.blobs.blobs.size, 0);
   t.deepEqual(await emailsIn(gateway, 'drafts'), []);
   t.deepEqual(
@@ -163,14 +163,14 @@ test('a large message passes through bounded memory', async (t) => {
   let most = 0;
   const { spool, blobs } = gateway.context;
   const watch = setInterval(() => {
-    most = Math.max(most, spool.reserved);
+    most = Math.max(most, spool.memory.used);
   }, 1);
   const { tagged } = await client.command('APPEND Archive ', new Literal(large));
   clearInterval(watch);
   t.is(uidOf(tagged), '1');
   t.true(most < 1_000_000, `${most}`);
-  t.is(spool.reserved, 0);
-  t.is(spool.disk.held, 0);
+  t.is(spool.memory.used, 0);
+  t.is(spool.disk.used, 0);
   const [hash] = [...gateway.blobs.blobs.keys()];
   t.true(large.equals(Buffer.from(await blobs.read(hash!, 0, large.length))));
 });
@@ -246,7 +246,7 @@ test('CATENATE joins texts and parts of messages of the account', async (t) => {
     t.is(await catenated(`URL "${url}"`), `NO [BADURL ${url}] The URL names no message or part`);
   }
   t.is((await client.command('APPEND Drafts CATENATE ()')).tagged.slice(0, 3), 'BAD');
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 test('CATENATE has the limit of a message, and nothing of another account', async (t) => {
@@ -262,7 +262,7 @@ test('CATENATE has the limit of a message, and nothing of another account', asyn
   );
   const bob = await gateway.open('bob-key');
   t.regex((await bob.command('APPEND Drafts CATENATE (URL "/Archive/;UID=1")')).tagged, /^NO \[BADURL /);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 test('UTF8 is for those who have enabled it', async (t) => {
@@ -387,7 +387,7 @@ test('a message that the mailbox does not take is stored first', async (t) => {
     throw gone;
   });
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['6']);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 test('a message that nobody asks for goes to the mailbox of that name at the time of its commit', async (t) => {
@@ -439,7 +439,7 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
   t.deepEqual(await append(name, 'sixth'), ['1', 'inline', 'folderAt', 'stored']);
   hooked(() => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
   t.deepEqual(await append(name, 'seventh'), ['2', 'inline', 'folderAt', 'stored']);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 test('messages wait for the commit of the mailbox in bounded memory, and not in files', async (t) => {
@@ -456,7 +456,7 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
     const parts = Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n} 💌\r\n${text}`)]).flat();
     const { tagged } = await client.command('APPEND Drafts', ...parts);
     t.regex(tagged, /^OK /);
-    t.deepEqual([spool.reserved, memory.messages.held], [0, 0]);
+    t.deepEqual([spool.memory.used, memory.messages.used], [0, 0]);
     return asked.join();
   };
   const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(900)}`;
@@ -469,10 +469,10 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
   // The client is cut off here.
   client.write('x1 APPEND Drafts');
   for (let i = 0; i < 5; i++) client.write(' {10+}\r\nSubject: x');
-  while (memory.messages.held === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (memory.messages.used === 0) await new Promise((resolve) => setImmediate(resolve));
   client.close();
-  while (memory.messages.held > 0) await new Promise((resolve) => setImmediate(resolve));
-  t.is(spool.reserved, 0);
+  while (memory.messages.used > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.is(spool.memory.used, 0);
 });
 
 test('a store that fails is a temporary failure, and nothing is kept', async (t) => {
@@ -488,13 +488,13 @@ test('a store that fails is a temporary failure, and nothing is kept', async (t)
   const messages = Array.from({ length: 40 }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n${body}`)]).flat();
   t.regex((await client.command('APPEND Drafts', ...messages)).tagged, /^NO \[UNAVAILABLE\] /);
   t.true(puts < 40, `${puts}`);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
   gateway.mailboxes.fault = 'unreachable';
   t.regex((await client.command('APPEND Drafts ', new Literal(BYTES))).tagged, /^NO \[UNAVAILABLE\] /);
   gateway.mailboxes.fault = undefined;
   t.regex((await client.command('APPEND Drafts ', new Literal(BYTES))).tagged, /^OK /);
   t.is((await emailsIn(gateway, 'drafts')).length, 1);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
 });
 
 /** Appends two messages, the second one by CATENATE; `x1` is the tag. */
@@ -515,7 +515,7 @@ test('a connection that is cut at any octet of the command leaves nothing behind
     await other.rest();
   }
   t.deepEqual(await emailsIn(gateway, 'drafts'), []);
-  t.is(gateway.context.spool.reserved, 0);
+  t.is(gateway.context.spool.memory.used, 0);
   t.regex((await client.command('NOOP')).tagged, /^OK /);
   const bugs = gateway.logged.filter(({ level }) => (level as number) >= 50);
   t.deepEqual(bugs, []);

@@ -134,7 +134,7 @@ test('files that are sent arrive octet for octet under their names, are listed a
   const bobsKey = gateway.directory.key(BOBS_ACCOUNT, 'app');
   t.is((await gateway.fetch(`/api/outbound/${id}/attachments/${pdf!.id}`, { key: bobsKey })).status, 404);
   t.deepEqual(gateway.files, { made: 1, open: 0 });
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
 });
 
 test('what is empty, of any type, a message, or text in a charset travels too', async (t) => {
@@ -401,7 +401,7 @@ test('attachments that make the message larger than a message may be are 413', a
     t.regex(((await response.json()) as { detail: string }).detail, /larger than 2097152 octets/);
   }
   t.is(gateway.files.open, 0);
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
 });
 
 test('a client that leaves in the middle of a file leaves nothing behind', async (t) => {

@@ -30,7 +30,7 @@ async function sent(t: ExecutionContext, gateway: Gateway, id: string) {
   const payload = lastQueued(gateway);
   const octets = Buffer.from(gateway.blobs.blobs.get(payload.blob)!.bytes);
   const mail: ParsedMail = await simpleParser(octets, { skipTextToHtml: true });
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
   return { payload, mail, raw: octets.toString('latin1') };
 }
 

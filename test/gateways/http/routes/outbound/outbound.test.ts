@@ -36,7 +36,7 @@ async function post(t: ExecutionContext, gateway: Gateway, path: string, json: u
   t.is(response.status, 200, await response.text());
   const asked = lastQueued(gateway);
   const octets = Buffer.from(gateway.blobs.blobs.get(asked.blob)!.bytes);
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
   t.is(asked.summary.size, octets.length);
   return { asked, octets, mail: await simpleParser(octets, { skipTextToHtml: true, skipHtmlToText: true }) };
 }
@@ -114,7 +114,7 @@ test('what is held is dated when it is to be sent, and dated now when it is sent
   );
   const copy = await gateway.mailboxes.refs.of(ALICE).ask('detail', { emailId: email.sentEmailId! });
   t.is(copy.reply!.blob, email.blob!);
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
 });
 
 test('the sender of an email sees whom its message does not name', async (t) => {
@@ -432,7 +432,7 @@ test('a forward that would be larger than a message may be is 413, and leaves no
   receive(gateway, `From: b@remote.test\r\nContent-Type: application/zip\r\n\r\n${large}\r\n`);
   const response = await gateway.fetch(`/api/outbound/forward/${ID}`, { method: 'POST', json: { recipients: [BOB] } });
   t.is(response.status, 413);
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
   t.false(gateway.mailboxes.asked.some(({ name }) => name.startsWith('enqueue')));
 });
 
@@ -442,7 +442,7 @@ test('a store that fails while a forward is composed is 503, and leaves nothing 
   gateway.blobs.failAfter = 0;
   const response = await gateway.fetch(`/api/outbound/forward/${ID}`, { method: 'POST', json: { recipients: [BOB] } });
   t.is(response.status, 503);
-  t.is(gateway.spool.reserved, 0);
+  t.is(gateway.spool.memory.used, 0);
 });
 
 test('large bodies have room for so many at once, and for so many of one account', async (t) => {
@@ -475,7 +475,7 @@ test('large bodies have room for so many at once, and for so many of one account
 
 test('when others have used the memory of the spool up, mail is written to disk; a disk that fails is 503', async (t) => {
   const gateway = await startGateway(t);
-  for (let i = 0; i < 8; i++) t.true(gateway.spool.reserve(`other ${i}`, 8 * 1024 * 1024));
+  for (let i = 0; i < 8; i++) t.truthy(gateway.spool.memory.reserve(`other ${i}`, 8 * 1024 * 1024));
   const send = () => gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
   t.is((await send()).status, 200);
   rmSync(gateway.spool.directory, { recursive: true });
