@@ -86,7 +86,7 @@ async function assemble(
   if (config.roles.has('mailbox')) await startDurableConsumers(config, log, lifecycle, engine, dns);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
-  const authenticate = engine.directory.authenticate;
+  const authenticate = (apiKey: string) => engine.directory.authenticate(apiKey);
   const mintKey = () => newApiKey(randomBytes);
   // One process prepares the demo for all of them.
   const isFirst = processShare === undefined || processShare.number === 1;
