@@ -1,5 +1,5 @@
 // The events of one connection that resumes: all events after the cursor of its client, in order, as fast as the client receives them
-// (events/paced-log). The client keeps up while the buffer of its socket contains little.
+// (events/back-pressured-log). The client keeps up while the buffer of its socket contains little.
 import type { Logger } from 'pino';
 import { type Observable, Subject, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
