@@ -3,8 +3,8 @@
 import type { Ownership } from '../actors/runtime/ownership/ownership.js';
 
 /**
- * Balancers usually check every second and react to the second failure; a little time is added for the checks. Where other processes keep
- * serving the ports, no balancer notices anything: the next request on each of its connections is answered, and ends the connection.
+ * Balancers usually check every second and react to the second failure; a little time is added for the checks. Where other processes
+ * serve the same ports, balancers notice nothing: each open connection here gets one more reply and then closes.
  */
 const NOTICE_MS = 2_500;
 

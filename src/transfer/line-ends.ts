@@ -1,4 +1,4 @@
-// Line ends of mail that was kept in files. Unix files have bare line feeds; mail has CRLF (RFC 5322 §2.1), on which signatures
+// Converts the line ends of mail from files. Unix files have bare line feeds; mail has CRLF (RFC 5322 §2.1), on which signatures
 // and clients rely.
 
 const LF = 0x0a;

@@ -1,4 +1,4 @@
-// A counter per account: an actor with each part that the runtime knows. docs/example-actor.md shows and explains this file;
+// A counter per account: an actor with each part that the runtime requires. docs/example-actor.md shows and explains this file;
 // example-store.ts keeps the counters in PostgreSQL.
 import { integer, object } from 'superstruct';
 import type { Behavior, Remembered } from '../../src/actors/runtime/behavior.js';

@@ -177,7 +177,7 @@ function configOf(values: Values, env: Environment): Config {
   };
 }
 
-/** The number of nodes that one parent runs on this machine; 1: there is no parent. */
+/** Returns the number of nodes that one parent runs on this machine; 1 means that there is no parent. */
 export function processCountOf({ processes }: Pick<Config, 'processes'>): number {
   return processes === 'auto' ? availableProcessors() : processes;
 }
@@ -194,10 +194,10 @@ export function loadEnvFile(file: string, env: NodeJS.ProcessEnv = process.env):
   }
 }
 
-/** The URL of DATABASE_URL without its password. */
+/** Returns DATABASE_URL without its password. */
 export const shownDatabaseUrl: (url: string) => string = withoutPassword;
 
-/** The effective values in the order of the table with secrets hidden, then the unknown variables. @throws ConfigError */
+/** Returns the effective values in the order of the table, with secrets hidden, then the unknown variables. @throws ConfigError */
 export function describeConfig(env: Environment = process.env): readonly ConfigRow[] {
   const config = readConfig(env);
   const effective: Record<string, unknown> = {
@@ -227,7 +227,7 @@ function sourceOf(env: Environment, name: string, isDemo: boolean): ConfigRow['s
   return isDemo ? 'demo' : 'default';
 }
 
-/** The name that the node generated; undefined before its first start. */
+/** Returns the name that the node generated; undefined before its first start. */
 function keptNodeId(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, 'node-id'), 'utf8').trim() || undefined;
@@ -236,7 +236,7 @@ function keptNodeId(dataDir: string): string | undefined {
   }
 }
 
-/** The URL for clients when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
+/** Returns the URL for clients when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
 function listenerUrl({ httpBind: bind, httpPort, roles, hostname: host }: Config): string {
   if (httpPort === 0 || httpPort === 'off' || !roles.has('api')) return '';
   const name = bind === '0.0.0.0' || bind === '::' ? host : bind.includes(':') ? `[${bind}]` : bind;
@@ -250,17 +250,17 @@ function isVapidOrNone(publicKey: string | undefined, privateKey: string | undef
   return isVapidPair(publicKey, privateKey);
 }
 
-/** The demo: a database of its own, no domain is named, and only this machine can reach it. */
+/** Whether this is the demo: an embedded database, no hosted domain is set, and all listeners are on loopback. */
 function isDemo(values: Values): boolean {
   return values.databaseUrl === undefined && values.hostedDomains.length === 0 && isLocal(values);
 }
 
-/** Plain HTTP follows MANSIO_BIND only within this machine: a separate setting opens it to others. */
+/** Plain HTTP listens on MANSIO_BIND if that is loopback, else on 127.0.0.1; only MANSIO_HTTP_BIND opens it to other machines. */
 function httpBindOf({ bind, httpBind }: Pick<Values, 'bind' | 'httpBind'>): string {
   return httpBind ?? (isLoopback(bind) ? bind : '127.0.0.1');
 }
 
-/** No listener is open to other machines. */
+/** Whether no listener is open to other machines. */
 function isLocal(values: Pick<Values, 'bind' | 'httpBind'>): boolean {
   return isLoopback(values.bind) && isLoopback(httpBindOf(values));
 }

@@ -1,4 +1,4 @@
-// The settings of names, listeners and TLS, which are a part of the table in variables.ts.
+// Declares the settings of names, listeners and TLS; variables.ts joins them with the others.
 import { hostname } from 'node:os';
 import {
   domain,
@@ -138,7 +138,7 @@ export const listeners = {
   ),
 };
 
-/** The name of the machine; a name that may not appear in a banner is replaced. */
+/** Returns the name of the machine, or localhost when a banner may not contain the name. */
 function machineName(): string {
   try {
     return domain.parse(hostname());

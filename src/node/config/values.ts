@@ -1,5 +1,5 @@
-// Parsers from the text of a variable to its value: each accepts trimmed, non-empty text, throws when the text is not acceptable, and
-// describes what is. `config.ts` checks whether values fit each other.
+// Parses the text of a variable to its value. Each parser accepts trimmed, non-empty text, throws when the text is not acceptable, and
+// describes what is acceptable. `config.ts` checks whether values fit each other.
 import { createECDH } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
@@ -66,7 +66,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Parser<
   };
 }
 
-/** Any of `choices`, or `all` of them. */
+/** Accepts any of `choices`, or `all` of them. */
 export function setOf<const T extends string>(...choices: readonly T[]): Parser<ReadonlySet<T>> {
   return {
     accepts: `all, or a comma list of ${choices.join(', ')}`,
@@ -104,7 +104,7 @@ export function isLoopback(address: string): boolean {
   return LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Converts to lower case and internationalised names to ASCII (RFC 5890 §2.3.2.1); removes a trailing dot. */
+/** Converts the name to lower case and to ASCII (RFC 5890 §2.3.2.1); removes a trailing dot. */
 export const domain: Parser<string> = {
   accepts: 'a domain name, such as mail.example.org',
   parse(text) {
@@ -141,7 +141,7 @@ export const httpUrl: Parser<string> = {
   },
 };
 
-/** Origins in the form that browsers send in `Origin` (RFC 6454 §6.1); those of apps have schemes of their own. */
+/** Accepts origins in the form that browsers send in `Origin` (RFC 6454 §6.1); apps send origins with their own scheme. */
 export const originList: Parser<readonly string[]> = {
   accepts: 'a comma list of browser origins without paths, such as https://mail.example.org,http://localhost:3000',
   parse: (text) => [
@@ -169,7 +169,7 @@ export const providerUrl: Parser<string> = {
   },
 };
 
-/** The identifier of a client or a resource in a protocol. */
+/** Accepts an OAuth client id or audience. */
 export const identifier: Parser<string> = {
   accepts: 'up to 255 characters without spaces',
   parse(text) {
@@ -201,7 +201,7 @@ export function isVapidPair(publicKey: string, privateKey: string): boolean {
   }
 }
 
-/** RFC 8292 §2.1 */
+/** RFC 8292 §2.1 demands a mailto or https URL. */
 export const contactUrl: Parser<string> = {
   accepts: 'a mailto: or https: URL, such as mailto:postmaster@example.org',
   parse(text) {
@@ -234,7 +234,7 @@ export const natsUrls: Parser<readonly string[]> = {
   },
 };
 
-/** Networks in CIDR notation; a single address is a network of one. */
+/** Accepts networks in CIDR notation; a single address is a network of one. */
 export const networkList: Parser<readonly string[]> = {
   accepts: 'a comma list of networks, such as 10.0.0.0/8,192.0.2.7,2001:db8::/32',
   parse: (text) =>
@@ -248,7 +248,7 @@ export const networkList: Parser<readonly string[]> = {
     }),
 };
 
-/** A host to which clients connect, and the port. */
+/** Accepts a host to which clients connect, and the port. */
 export const hostPort: Parser<string> = {
   accepts: 'a host and a port, such as mail.example.org:587 or [2001:db8::1]:587',
   parse(text) {
@@ -260,7 +260,7 @@ export const hostPort: Parser<string> = {
   },
 };
 
-/** Name servers: an address and, unless it is 53, a port. */
+/** Accepts name servers: addresses with ports; 53 if a port is absent. */
 export const hostPorts: Parser<readonly string[]> = {
   accepts: 'a comma list of name servers, such as 127.0.0.1:53,192.0.2.53,[2001:db8::53]:53',
   parse: (text) =>
@@ -275,7 +275,7 @@ export const hostPorts: Parser<readonly string[]> = {
     }),
 };
 
-/** RFC 6376 §3.1 */
+/** RFC 6376 §3.1 demands labels of a domain name. */
 export const selector: Parser<string> = {
   accepts: 'a DKIM selector, such as mail or 2026.mx',
   parse: (text) => domain.parse(text),
@@ -292,7 +292,7 @@ export function withoutPasswords(urls: string): string {
 /** Hides a secret completely. */
 export const hidden = (): string => '[hidden]';
 
-/** Replaces the passwords in a URL; text that is not a URL may be a password as a whole. */
+/** Replaces the passwords in a URL; text that is no URL is hidden completely, because it may be a password. */
 export function withoutPassword(url: string): string {
   if (!/^\w+:\/\//.test(url)) return '[hidden]';
   const hidden = url.replace(/^([^/]*\/\/[^:/@]*:).*@/, '$1[hidden]@');

@@ -1,4 +1,4 @@
-// A setting: the name of its environment variable, its default, its accepted values and its meaning (variables.ts lists all).
+// Describes a setting: the name of its environment variable, its default, its accepted values and its meaning (variables.ts lists all).
 import type { Parser } from './values.js';
 
 interface Words {

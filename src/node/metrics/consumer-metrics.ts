@@ -1,4 +1,4 @@
-// The meter of durable consumers (push subscriptions, webhooks) on prom-client, and their gauges, which are read at a scrape. Accounts and
+// Implements the meter of durable consumers (push subscriptions, webhooks) with prom-client, and their gauges, which a scrape reads. Accounts and
 // hosts are not labels, because their number is unlimited.
 import type { Consumers } from '../../actors/consumers/consumers.js';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
@@ -6,7 +6,7 @@ import type { Families } from './families.js';
 
 export type MeasuredConsumers = Pick<Consumers, 'accounts' | 'active' | 'waiting' | 'resting'>;
 
-/** Seconds: from a push service nearby to one that never answers, and its queue. */
+/** In seconds: from a push service nearby to one that never answers, with the wait for it. */
 const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 export function consumerMeter(families: Families): ConsumerMeter {

@@ -1,5 +1,5 @@
 // The delay of the event loop: the first value to read when everything is slow. The period of the timer is subtracted from the time between
-// two ticks, unlike in the library's own gauges, so an idle loop shows about 0.
+// two ticks, unlike in prom-client's gauges, so an idle loop shows about 0.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Families } from './families.js';
 

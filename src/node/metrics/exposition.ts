@@ -1,4 +1,4 @@
-// The replies of the metrics listener: GET /metrics, and GET /healthz on nodes without HTTP for clients.
+// Answers GET /metrics, and GET /healthz on nodes without HTTP for clients.
 import type { HttpHandler, HttpReply } from '../../gateways/http/exchange.js';
 import type { HealthReport } from '../../gateways/http/health.js';
 import { notFound, problemReply } from '../../gateways/http/problem.js';

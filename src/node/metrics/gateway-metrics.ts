@@ -1,4 +1,4 @@
-// The gateways' meters on prom-client. Labels come from closed sets, never from text of a peer.
+// Implements the gateways' meters with prom-client. Labels come from closed sets, never from text of a peer.
 import { LOGIN_PROTOCOLS, type LoginMeter } from '../../auth/sign-in.js';
 import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
 import type { HttpMeter } from '../../gateways/http/pipeline/meter.js';

@@ -1,4 +1,4 @@
-// The export of the parent of several processes: the series of all processes, which the label `process` distinguishes, and their number.
+// Exports the series of all processes of a parent, which the label `process` distinguishes, whether each is ready, and its restarts.
 import { Registry } from 'prom-client';
 import { type Declared, Families } from './families.js';
 import { joinedTexts } from './joined-texts.js';

@@ -1,4 +1,4 @@
-// The runtime's meter on prom-client: requests and replies, actors, events, shards.
+// Implements the runtime's meter with prom-client: requests and replies, actors, events, shards.
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { Families } from './families.js';
 

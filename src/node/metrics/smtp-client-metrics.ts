@@ -1,4 +1,4 @@
-// The meter of the SMTP client on prom-client. Hosts are not labels, because their number is unlimited.
+// Implements the meter of the SMTP client with prom-client. Hosts are not labels, because their number is unlimited.
 import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
 import type { Families } from './families.js';
 

@@ -1,4 +1,4 @@
-// The store's meters on prom-client: group commits of accepted mail, of mail to be sent, and of mailboxes; merges of the search index.
+// Implements the store's meters with prom-client: group commits of accepted mail, of mail to be sent, and of mailboxes; merges of the search index.
 import type { MergeMeter } from '../../actors/mailbox/search/search-merging.js';
 import type { CommitMeter } from '../../store/commit-meter.js';
 import type { Families } from './families.js';

@@ -1,4 +1,4 @@
-// The tracing port on OpenTelemetry's API. AsyncLocalStorage keeps the current trace context, which makes every promise slightly slower; so
+// Implements the interface of actors/runtime/tracing.ts with OpenTelemetry's API. AsyncLocalStorage keeps the current trace context, which makes every promise slightly slower; so
 // this file is loaded only where something is traced.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {

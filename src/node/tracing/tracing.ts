@@ -44,7 +44,7 @@ export function openTracing({ endpoint, nodeId, version, log }: TracingOptions):
   };
 }
 
-/** ExportResultCode.SUCCESS of a package that is not a direct dependency. */
+/** Equals ExportResultCode.SUCCESS of @opentelemetry/core, which is not a direct dependency. */
 const SENT = 0;
 
 /** Logs once that spans cannot be sent, and once that they can be sent again. */
