@@ -24,6 +24,8 @@ export interface RefusingJudgement {
 /** The verdict of all checks. */
 export type Judgement = AcceptingJudgement | RefusingJudgement;
 
+/** RFC 5322 §3.6.8: printable ASCII without the colon. */
+const FIELD_NAME = /^[!-9;-~]+$/;
 const LATER = 'The message cannot be checked now, try again later';
 
 export class CheckChain {
@@ -61,11 +63,18 @@ export class CheckChain {
     const late = new AbortController();
     try {
       const verdict = check.check(message, envelope, peer, late.signal);
-      return verdict instanceof Promise ? await inTime(verdict, deadlineMs, `the check ${name}`) : verdict;
+      const given = verdict instanceof Promise ? await inTime(verdict, deadlineMs, `the check ${name}`) : verdict;
+      const wrong = namesIn(given).find((each) => !FIELD_NAME.test(each));
+      if (wrong !== undefined) throw new Error(`not a name of a header field: ${JSON.stringify(wrong)}`);
+      return given;
     } catch (error) {
       late.abort();
       this.#log.warn({ err: error, check: name, onFault }, 'a content check failed');
       return onFault === 'defer' ? { verdict: 'defer', reply: LATER } : undefined;
     }
   }
+}
+
+function namesIn(verdict: Verdict): readonly string[] {
+  return 'headers' in verdict && verdict.headers !== undefined ? verdict.headers.map(({ name }) => name) : [];
 }

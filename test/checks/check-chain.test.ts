@@ -86,6 +86,7 @@ test('a check that fails defers the message or is skipped, as it declares', asyn
       throw new Error('broken');
     },
     () => Promise.reject(new Error('broken')),
+    () => ({ verdict: 'accept', headers: [{ name: 'X-Spam\r\nBcc: eve@example.test\r\nX', value: '' }] }),
   ];
   for (const check of faults) {
     const skipped = await judged({ check }, JUNK);

@@ -167,9 +167,8 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
     for (const late of group) {
       if (!commands.includes(late)) late.answer(fault('unreachable', 'the deadline had passed'));
     }
-    const declared = this.#declared(state, commands);
-    const reading = declared.length === 0 ? undefined : this.#behavior.prepare?.(state, declared);
-    const prefetched = reading && (await this.#prefetch(reading));
+    const reading = this.#prefetch(state, commands);
+    const prefetched = reading && (await reading);
     try {
       await this.#commit(state, commands, prefetched);
     } finally {
@@ -231,12 +230,16 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
     }
   }
 
-  async #prefetch(reading: Promise<R>): Promise<R | undefined> {
+  /** Never throws: a fault of one command's reads must not leave the others of its group without an answer. */
+  #prefetch(state: S, commands: readonly Waiting[]): Promise<R | undefined> | undefined {
+    const failed = (err: unknown): undefined => {
+      this.#host.log.warn({ accountId: this.accountId, err }, 'commands are planned without prefetched data');
+    };
     try {
-      return await reading;
+      const declared = this.#declared(state, commands);
+      return declared.length === 0 ? undefined : this.#behavior.prepare?.(state, declared)?.catch(failed);
     } catch (error) {
-      this.#host.log.warn({ accountId: this.accountId, err: error }, 'commands are planned without prefetched data');
-      return undefined;
+      return failed(error);
     }
   }
 

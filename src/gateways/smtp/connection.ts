@@ -50,8 +50,8 @@ export class SmtpConnection extends SMTPConnection implements LoginConnection<Sm
   #lastSeen = this.#began;
   #credit: RateCredit | undefined;
   #failedLogins = 0;
-  /** Whether AUTH is carried out: a login is judged, or the reply to a failed one is delayed. */
-  #isAuthenticating = false;
+  /** The AUTH commands that are carried out: a login is judged, or the reply to a failed one is delayed. */
+  #authentications = 0;
   /** Set between DATA and the reply to the message, and while a chunk is read or the last one is answered. */
   #inData = false;
   readonly #chunks = new ChunkedMessages(this);
@@ -143,7 +143,7 @@ export class SmtpConnection extends SMTPConnection implements LoginConnection<Sm
   drain(now: number): void {
     const { stopping } = this._server;
     if (stopping && this._closing) this.#letGo();
-    if (this._closing || this.#inData || (this.#ours && !this._upgrading && !this.#isAuthenticating)) return;
+    if (this._closing || this.#inData || (this.#ours && !this._upgrading && this.#authentications === 0)) return;
     const { envelope } = this.session as Partial<SMTPConnection['session']>;
     const used = this._transactionCounter > 0 && !envelope?.mailFrom;
     if (!stopping && (!used || this._upgrading)) return;
@@ -240,9 +240,9 @@ export class SmtpConnection extends SMTPConnection implements LoginConnection<Sm
       super.handler_AUTH(command, callback);
       return;
     }
-    this.#isAuthenticating = true;
+    this.#authentications++;
     void authenticate(this, command.toString('latin1'), logins, callback).finally(() => {
-      this.#isAuthenticating = false;
+      this.#authentications--;
     });
   }
 

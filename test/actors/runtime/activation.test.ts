@@ -135,3 +135,19 @@ test('what the commands of a group declare is read once, before they are planned
   t.deepEqual(groups, [[6], [9, 8]]);
   await host.stop();
 });
+
+test('reads that fail leave no command without an answer', async (t) => {
+  const { host, ask } = await setUp((counters) => {
+    const reading = readingBehavior(counters, []);
+    const reads = () => {
+      throw new Error('broken');
+    };
+    return {
+      ...reading,
+      commands: { ...reading.commands, add: { ...(reading.commands.add as object), reads } as never },
+    };
+  });
+  t.deepEqual(await ask('add', { amount: 1 }), { kind: 'reply', reply: { total: 1 } });
+  t.deepEqual(await ask('add', { amount: 2 }), { kind: 'refusal', refusal: 'tooLarge' });
+  await host.stop();
+});
