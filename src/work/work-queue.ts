@@ -225,6 +225,9 @@ export class WorkQueue {
     failed(entry.key, error, entry.holder);
     if (entry.isForgotten || !isTemporary(error)) {
       entry.failures = 0;
+      // A key that was added while its work failed waits as well.
+      if (entry.at < Number.POSITIVE_INFINITY && !entry.isForgotten)
+        entry.at = entry.notBefore = Math.max(entry.at, this.#timing.now() + firstMs);
       return;
     }
     entry.notBefore = this.#timing.now() + Math.min(firstMs * 2 ** entry.failures, longestMs);

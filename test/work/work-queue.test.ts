@@ -187,6 +187,8 @@ test('a failure that is not temporary ends the key, unless it was added while it
   await nextTurn();
   queue.add('a');
   await end('a', new Error('broken'));
+  t.deepEqual(keys(), ['a', 'a'], 'no add shortens the back-off');
+  await time.advance(10);
   t.deepEqual(keys(), ['a', 'a', 'a']);
   await end('a', new Error('away'));
   await time.advance(10);

@@ -67,8 +67,11 @@ class Placing implements ImportPlacing {
     });
     this.#looks = new WorkQueue({
       work: async () => {
-        if (ownership.owned.length > 0)
-          for (const id of await this.#imports.accounts(ownership.owned)) this.#accounts.add(id);
+        if (ownership.owned.length > 0) {
+          // An account that waits or runs is not added again: it would run again without a pause.
+          for (const id of await this.#imports.accounts(ownership.owned))
+            if (!this.#accounts.has(id)) this.#accounts.add(id);
+        }
         return intervalMs;
       },
       failed: (_, error) => this.#log.warn({ err: error }, 'imported mail could not be looked for'),
