@@ -170,11 +170,12 @@ export interface OutboundStore {
     limit: number,
     except: readonly string[],
   ): Promise<readonly HeldOutbound[]>;
-  /** Emails on these shards that owe their sender a DSN that is due now. */
+  /** Emails on these shards that owe their sender a DSN that is due now, without these emails and these accounts. */
   dsnsDue(
     shards: readonly number[],
     limit: number,
     except: readonly string[],
+    exceptAccounts: readonly string[],
   ): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
   /** Emails that are sent or failed, owe no DSN, and have not changed since `before` (ms since the epoch), oldest first. */
   expired(before: number, limit: number): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;

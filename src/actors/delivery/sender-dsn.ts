@@ -64,10 +64,15 @@ export class SenderDsns {
 
   /** Reads from the store which emails have a due DSN. @throws StoreFault */
   async read(shards: readonly number[]): Promise<void> {
-    const limit = Math.min(this.#queue.free, PAGE);
-    if (limit === 0) return;
-    const due = await this.#options.store.dsnsDue(shards, limit, this.#queue.keys);
-    for (const { accountId, outboundId } of due) this.give(accountId, outboundId);
+    // Accounts whose share of the queue is used up do not hide the DSNs of others.
+    const full = new Set<string>();
+    for (let known = -1; known < full.size; ) {
+      known = full.size;
+      const limit = Math.min(this.#queue.free, PAGE);
+      if (limit === 0) return;
+      const due = await this.#options.store.dsnsDue(shards, limit, this.#queue.keys, [...full]);
+      for (const { accountId, outboundId } of due) if (!this.#queue.add(outboundId, accountId)) full.add(accountId);
+    }
   }
 
   /** Resolves when no DSN is being composed. Begins no further ones. */

@@ -135,9 +135,10 @@ export class OutboundWorld {
         .map(({ accountId, outboundId, attempt }) => ({ accountId, outboundId, interrupted: attempt!.id })),
     held: async () => [],
     expired: async () => [],
-    dsnsDue: async (shards, limit, except) =>
+    dsnsDue: async (shards, limit, except, exceptAccounts) =>
       (await this.#read(shards))
         .filter(({ dsnDue, outboundId }) => dsnDue !== null && !except.includes(outboundId))
+        .filter(({ accountId }) => !exceptAccounts.includes(accountId))
         .slice(0, limit),
     requests: async (_shards, limit) => this.requests.slice(0, limit),
     settleRequest: async (request) => {

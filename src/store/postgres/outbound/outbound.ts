@@ -9,11 +9,12 @@ export function postgresOutbound(sql: Sql): OutboundStore {
     due: (shards, limit, except, exceptAccounts) => due(sql, shards, limit, { except, exceptAccounts }),
     interrupted: (shards, incarnation, limit, except) => rowsOf(interrupted(sql, shards, incarnation, limit, except)),
     held: (shards, withinMs, limit, except) => rowsOf(held(sql, shards, withinMs, limit, except)),
-    dsnsDue: (shards, limit, except) =>
+    dsnsDue: (shards, limit, except, exceptAccounts) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound
         where dsn_due is not null and coalesce(dsn_at <= now(), true) and shard = any(${shards as number[]}::int[])
-          and id <> all(${except as string[]}::uuid[]) limit ${limit}`),
+          and id <> all(${except as string[]}::uuid[]) and account_id <> all(${exceptAccounts as string[]}::uuid[])
+        limit ${limit}`),
     expired: (before, limit) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound

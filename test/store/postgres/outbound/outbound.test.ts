@@ -144,8 +144,9 @@ test('reports that are due, what operators ask, and what they see', async (t) =>
   const draft = email({ status: 'Draft', machine: null, createdAt: T0 + 1, nextRetryAt: null });
   const waiting = email(later);
   await put(failed, late, draft, waiting);
-  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [])).sort(), [failed.id, late.id].sort());
-  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [late.id])), [failed.id]);
+  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [], [])).sort(), [failed.id, late.id].sort());
+  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [late.id], [])), [failed.id]);
+  t.deepEqual(await outbound.dsnsDue(all, 10, [], [accountId]), []);
   t.deepEqual(
     (await outbound.list(undefined, 10)).map(({ id }) => id),
     [failed.id, late.id, waiting.id],
