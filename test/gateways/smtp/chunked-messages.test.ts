@@ -157,13 +157,14 @@ test('between two chunks a message can be given up, and nothing else be begun', 
 });
 
 test('a message in chunks has the limits of any other', async (t) => {
-  const { address } = await listen(t, { maxMessageSize: 10_000, limits: { idleMs: 300 } });
+  const { address } = await listen(t, { maxMessageSize: 10_000 });
   const client = await ready(address);
   client.write(chunks(HEADER, ...Array.from({ length: 4 }, () => `${'x'.repeat(2_998)}\r\n`)));
   const replies = [];
   for (let i = 0; i < 5; i++) replies.push(brief(await client.reply()));
   t.deepEqual(replies, ['250 2.0.0', '250 2.0.0', '250 2.0.0', '250 2.0.0', '552 5.3.4']);
-  const silent = await ready(address);
+  const impatient = await listen(t, { limits: { idleMs: 1_500 } });
+  const silent = await ready(impatient.address);
   silent.write(`BDAT ${HEADER.length}\r\n${HEADER}`);
   t.deepEqual(await rest(silent), ['250 2.0.0', '421 4.4.2'], 'who sends no next chunk is not waited for');
 });

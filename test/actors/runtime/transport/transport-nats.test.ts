@@ -45,11 +45,19 @@ function open(clusterId: string, nodeId: string, ...at: readonly At[]): Promise<
   return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log });
 }
 
-/** Opens a transport, which is closed when the test ends. */
+/** Opens a transport, which is closed when the test ends. Tries again, because a busy machine may answer later than a start waits. */
 async function node(t: ExecutionContext, clusterId: string, nodeId: string, at: At = server): Promise<Transport> {
-  const transport = await open(clusterId, nodeId, at);
-  t.teardown(() => transport.close());
-  return transport;
+  const isBusy = (error: unknown) => error instanceof BusUnavailable && error.message.endsWith('does not answer');
+  let transport: Transport | undefined;
+  while (transport === undefined) {
+    transport = await open(clusterId, nodeId, at).catch((error: unknown) => {
+      if (!isBusy(error)) throw error;
+      return undefined;
+    });
+  }
+  const opened = transport;
+  t.teardown(() => opened.close());
+  return opened;
 }
 
 async function twoNodes(t: ExecutionContext, at?: At): Promise<Ends> {
