@@ -1,22 +1,16 @@
-// The HTTP server on uWebSockets.js, which only this file uses. It converts the library's callbacks into plain requests for a handler, and
+// The HTTP server on uWebSockets.js, which only this folder uses. It converts the library's callbacks into plain requests for a handler, and
 // plain replies into the library's calls; it carries WebSockets; and it stops without cutting replies short. The pipeline gives requests
-// their meaning. A proxy listener in front of the server reads PROXY headers where the operator trusts any.
+// their meaning. `listening` opens the port.
 
-import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ServerEndpoint } from '../../../net/tcp/anchor-request.js';
-import { freePort, listenProbe } from '../../../net/tcp/listen-probe.js';
-import { ProxyListener } from '../../../net/tcp/proxy-listener.js';
-import type { TrustedNetworks } from '../../../net/tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../../web-socket.js';
 import type { HttpHandler, HttpReply, HttpRequest, Log, TakeBody } from '../exchange.js';
 import { Problem, problemReply } from '../problem.js';
-import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
+import { peerAddress, type ReadAddress } from './client-address.js';
 import type { Cors } from './cors.js';
 import { LateUpgrade } from './late-upgrade.js';
+import { type Listening, type ListenOptions, listen } from './listening.js';
 import { OpenRequests } from './open-requests.js';
 import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
@@ -48,25 +42,12 @@ const HTTP_LIMITS: HttpLimits = {
   socketBufferBytes: 1024 * 1024,
 };
 
-export interface HttpOptions {
-  readonly bind: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  /** Set when other processes share the port; absent: the port belongs to this server alone. */
-  readonly sharing?: PortSharing | undefined;
+export interface HttpOptions extends ListenOptions {
   readonly handler: HttpHandler;
   readonly webSockets: readonly { readonly path: string; readonly endpoint: WebSocketEndpoint }[];
   readonly limits?: Partial<HttpLimits>;
   /** The rules for pages of other origins; absent: no such page may read replies. */
   readonly cors?: Cors;
-  /** The networks whose PROXY header and X-Forwarded-For are believed. */
-  readonly trusted?: TrustedNetworks;
-  readonly log: Log;
-}
-
-interface PortSharing {
-  /** The port on which the other processes already listen; undefined for the first process, which takes an unused port. */
-  readonly port: number | undefined;
 }
 
 export interface HttpServer {
@@ -84,8 +65,6 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** The time that the kernel needs to pass the last replies on. */
-const LINGER_MS = 200;
 const MIDWAY = 'A PROXY header stands where none is expected.';
 
 /** A class, because an object literal with a getter has a shape of its own and makes all code that reads it slow. */
@@ -179,11 +158,7 @@ class UwsServer implements HttpServer {
 
   /** @throws when the port cannot be opened */
   async listen(): Promise<void> {
-    const { trusted } = this.#options;
-    const listening =
-      trusted === undefined || trusted.isEmpty
-        ? await listenItself(this.#uws, this.#app, this.#options)
-        : await listenBehind(this.#app, this.#options, trusted);
+    const listening = await listen(this.#uws, this.#app, this.#options);
     this.#listening = listening;
     this.#addressOf = listening.addressOf ?? peerAddress;
     if (this.#endpoints.size > 0) await this.#lateUpgrades.start(listening.self);
@@ -307,95 +282,6 @@ class UwsServer implements HttpServer {
   }
 }
 
-interface Listening {
-  readonly port: number;
-  /** The address of this very server. */
-  readonly self: ServerEndpoint;
-  readonly addressOf?: ReadAddress;
-  /** Stops accepting connections. */
-  end(): void;
-  /** Waits for the proxy listener after the server has closed its own connections. */
-  closed?(): Promise<void>;
-}
-
-async function listenItself(
-  uws: ServerLibrary,
-  app: TemplatedApp,
-  { bind, port: wanted, sharing }: HttpOptions,
-): Promise<Listening> {
-  // Only the other processes share the port knowingly, so the first process takes an unused one. It also chooses the port for 0, because
-  // the library does not share a port that the system has picked.
-  const port = sharing === undefined ? wanted : (sharing.port ?? (await freePort(bind, wanted)));
-  const listener = await new Promise<us_listen_socket | false>((resolve) => {
-    // Without the option two servers silently share a port, and each gets some of the connections.
-    app.listen(bind, port, sharing === undefined ? EXCLUSIVE_PORT : SHARED_PORT, resolve);
-  });
-  if (listener === false) throw (await listenProbe(bind, port)) ?? new Error(`cannot listen on ${bind}:${port}`);
-  const own = sharing === undefined ? undefined : await listenPrivately(app);
-  const actual = uws.us_socket_local_port(listener);
-  return {
-    port: actual,
-    self: own === undefined ? { host: loopbackOf(bind), port: actual } : { path: own.path },
-    end: () => uws.us_listen_socket_close(listener),
-    ...(own && { closed: own.remove }),
-  };
-}
-
-/** Listens behind a proxy listener, the only one that reaches the server's socket. */
-async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
-  const { bind, port, log } = options;
-  const own = await listenPrivately(app);
-  const refused = (err: unknown, proxy: string) => log.warn({ err, proxy }, 'unusable PROXY header');
-  const proxyListener = new ProxyListener({ bind, port, server: own.path, trusted, refused });
-  try {
-    return {
-      port: await proxyListener.open(),
-      self: { path: own.path },
-      addressOf: clientAddress(proxyListener, trusted),
-      end: () => proxyListener.stopListening(),
-      async closed() {
-        await proxyListener.close(LINGER_MS);
-        await own.remove();
-      },
-    };
-  } catch (error) {
-    app.close();
-    await own.remove();
-    throw error;
-  }
-}
-
-/** Listens on a Unix socket as well; no other user may enter its directory. */
-async function listenPrivately(app: TemplatedApp): Promise<{ readonly path: string; remove(): Promise<void> }> {
-  const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
-  const path = join(directory, 'socket');
-  const remove = () => rm(directory, { recursive: true, force: true });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      // The value is false when listening fails, whatever the types of the library say.
-      const listens = (listener: us_listen_socket | false) =>
-        listener === false ? reject(new Error(`cannot listen on ${path}`)) : resolve();
-      app.listen_unix(listens, path);
-    });
-    return { path, remove };
-  } catch (error) {
-    app.close();
-    await remove();
-    throw error;
-  }
-}
-
-/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the types of the library declare in another place than the code. */
-const EXCLUSIVE_PORT = 1;
-/** LIBUS_LISTEN_DEFAULT: with SO_REUSEPORT, so that the kernel spreads connections over the processes. */
-const SHARED_PORT = 0;
-
 function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** An address of this machine on which `bind` accepts connections. */
-function loopbackOf(bind: string): string {
-  if (bind === '0.0.0.0') return '127.0.0.1';
-  return bind === '::' ? '::1' : bind;
 }
