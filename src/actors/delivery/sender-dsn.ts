@@ -33,6 +33,8 @@ const AT_ONCE = 10;
 const MOST_WAITING = 5_000;
 /** The emails of a read. */
 const PAGE = 100;
+/** The most reads in a row that pass over accounts whose share is used up; the next poll goes on. */
+const MOST_READS = 8;
 const BACKOFF = { firstMs: 500, longestMs: 30_000 };
 /** The most octets of the message's header that a DSN repeats. */
 const HEADER_OCTETS = 64 * 1024;
@@ -66,12 +68,13 @@ export class SenderDsns {
   async read(shards: readonly number[]): Promise<void> {
     // Accounts whose share of the queue is used up do not hide the DSNs of others.
     const full = new Set<string>();
-    for (let known = -1; known < full.size; ) {
-      known = full.size;
+    for (let reads = 0; reads < MOST_READS; reads++) {
+      const known = full.size;
       const limit = Math.min(this.#queue.free, PAGE);
       if (limit === 0) return;
       const due = await this.#options.store.dsnsDue(shards, limit, this.#queue.keys, [...full]);
       for (const { accountId, outboundId } of due) if (!this.#queue.add(outboundId, accountId)) full.add(accountId);
+      if (full.size === known) return;
     }
   }
 
