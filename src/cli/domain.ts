@@ -3,27 +3,21 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/authentication/dkim-key.js';
+import { type DkimKey, dkimKey, readDkimKey } from '../mail/authentication/dkim-key.js';
 import { readConfig } from '../node/config/config.js';
+import { zoneLines } from '../node/domains/dns-records.js';
+import { type DomainRecords, domainRecords, type RecordSettings } from '../node/domains/domain-records.js';
+import { readPublicEndpoints } from '../node/domains/public-endpoints.js';
 import type { Sql } from '../store/postgres/driver/client.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
-import { type DnsPlan, type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from './dns-records.js';
 import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
-import { readPublicEndpoints } from './public-endpoints.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {
   readonly dkimSelector?: string;
   readonly dkimKey?: string;
-}
-
-/** A signing key in its public form. */
-interface PublishedKey {
-  readonly selector: string;
-  readonly algorithm: SigningKey['algorithm'];
-  readonly record: DnsRecord;
 }
 
 /**
@@ -35,16 +29,8 @@ type AddedDomain = DomainView & {
   readonly madeSelectors: readonly string[];
 };
 
-interface DomainView extends DnsPlan {
+interface DomainView extends DomainRecords {
   readonly name: string;
-  readonly dkim: readonly PublishedKey[];
-}
-
-/** The settings on which the records of every domain depend. */
-interface Settings {
-  readonly endpoints: PublicEndpoints;
-  /** The key of MANSIO_DKIM_KEY. */
-  readonly fallback: Omit<SigningKey, 'domain'> | undefined;
 }
 
 type ListedDomain = DomainView & { readonly createdAt: Date };
@@ -116,7 +102,7 @@ async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain
       if (!(await signingKeys.add(key)))
         throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
     }
-    const plan = recordsOf(name, await keysOf(signingKeys, name), await readSettings(sql));
+    const plan = domainRecords(name, await keysOf(signingKeys, name), await readSettings(sql));
     const madeSelectors = made.map(({ selector }) => selector);
     return { name, added, dkimKeys: made.length > 0 ? 'made' : 'present', madeSelectors, ...plan };
   });
@@ -176,43 +162,15 @@ async function listDomains(): Promise<readonly ListedDomain[]> {
   return withStore(async ({ sql, directory, signingKeys }: CommandStore) => {
     const [domains, keys] = [await directory.domains(), await signingKeys.all()];
     const settings = await readSettings(sql);
-    return domains.map(({ name, createdAt }) => {
-      const own = keys.filter(({ domain }) => domain === name);
-      return { name, createdAt, ...recordsOf(name, own, settings) };
-    });
+    return domains.map(({ name, createdAt }) => ({ name, createdAt, ...domainRecords(name, keys, settings) }));
   });
 }
 
-async function readSettings(sql: Sql): Promise<Settings> {
+async function readSettings(sql: Sql): Promise<RecordSettings> {
   const config = readConfig();
   const { dkim } = config;
   const fallback = dkim && { selector: dkim.selector, ...(await readKey('MANSIO_DKIM_KEY', dkim.key)) };
   return { endpoints: await readPublicEndpoints(sql, config), fallback };
-}
-
-/** The default key signs for a domain without keys of its own. */
-function recordsOf(
-  name: string,
-  own: readonly SigningKey[],
-  { endpoints, fallback }: Settings,
-): Omit<DomainView, 'name'> {
-  const keys = own.length > 0 || fallback === undefined ? own : [{ domain: name, ...fallback }];
-  const dkim = keys.map(published);
-  const plan = dnsPlan(
-    name,
-    dkim.map(({ record }) => record),
-    endpoints,
-  );
-  return { dkim, ...plan };
-}
-
-function published(key: SigningKey): PublishedKey {
-  const { domain, selector, algorithm } = key;
-  return {
-    selector,
-    algorithm,
-    record: { name: dkimRecordName(domain, selector), type: 'TXT', value: dkimRecord(key) },
-  };
 }
 
 function addedInWords({ name, added, dkimKeys, madeSelectors, ...plan }: AddedDomain): string {

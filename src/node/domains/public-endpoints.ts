@@ -1,19 +1,17 @@
 // The public endpoints of the cluster, at which others reach it: those that running nodes have registered or, without such a node, those
 // that a node with these settings would register.
-import type { Config } from '../node/config/config.js';
-import {
-  apiUrlOf,
-  connectionInfoOf,
-  type KnownNode,
-  mxAddressOf,
-  registration,
-} from '../node/listeners/connection-info.js';
-import type { Sql } from '../store/postgres/driver/client.js';
-import { postgresLeases } from '../store/postgres/leases.js';
+import type { Sql } from '../../store/postgres/driver/client.js';
+import { postgresLeases } from '../../store/postgres/leases.js';
+import type { Config } from '../config/config.js';
+import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../listeners/connection-info.js';
 import type { PublicEndpoints } from './dns-records.js';
 
 export async function readPublicEndpoints(sql: Sql, config: Config): Promise<PublicEndpoints> {
-  const { nodes } = await postgresLeases(sql).view();
+  return publicEndpoints(config, (await postgresLeases(sql).view()).nodes);
+}
+
+/** `nodes`: those in the store. */
+export function publicEndpoints(config: Config, nodes: readonly KnownNode[]): PublicEndpoints {
   const known = nodes.some(({ expired }) => !expired) ? nodes : [nodeOf(config)];
   return {
     connectionInfo: connectionInfoOf(config, known),

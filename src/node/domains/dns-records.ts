@@ -1,8 +1,8 @@
 // The DNS records of a hosted domain: the receiver of its mail (MX), its permitted senders (SPF, DKIM, DMARC), and the servers for mail
 // programs (SRV of RFC 6186 and RFC 8314, and the names that programs use over https).
 import { isIP } from 'node:net';
-import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
-import { hostOf, portOf } from '../node/listeners/connection-info.js';
+import type { ConnectionInfo, ProtocolInfo } from '../../gateways/http/routes/connection-info.js';
+import { hostOf, portOf } from '../listeners/connection-info.js';
 
 export interface DnsRecord {
   readonly name: string;

@@ -1,8 +1,8 @@
 // Tests the DNS records of a domain, by the addresses of the cluster: for mail servers, for mail programs, and a note where a
 // record is unknown.
 
-import { type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from '../../src/cli/dns-records.js';
-import test from '../support/test.js';
+import { type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from '../../../src/node/domains/dns-records.js';
+import test from '../../support/test.js';
 
 const HOST = { enabled: true, serverName: 'mail.example.org' };
 const OFF = { enabled: false, serverName: 'mail.example.org', port: 0, securePort: 0 };
