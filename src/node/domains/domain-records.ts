@@ -4,7 +4,7 @@ import type { SigningKey } from '../../store/signing-keys.js';
 import { type DnsPlan, type DnsRecord, dnsPlan, type PublicEndpoints } from './dns-records.js';
 
 /** A signing key in its public form. */
-export interface PublishedKey {
+interface PublishedKey {
   readonly selector: string;
   readonly algorithm: SigningKey['algorithm'];
   readonly record: DnsRecord;
@@ -22,7 +22,7 @@ export interface DomainRecords extends DnsPlan {
 }
 
 /** Returns the keys that sign mail of the domain: its own, else the default key. `keys` has those of all domains. */
-export function signingKeysFor(
+function signingKeysFor(
   domain: string,
   keys: readonly SigningKey[],
   fallback: RecordSettings['fallback'],
