@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { createAccount } from '../../../dev/node-accounts.js';
 import { urlsOf } from '../../../dev/servers/nats-server.js';
 import { rendezvous } from '../../../src/actors/runtime/ownership/rendezvous.js';
+import { decode, encode } from '../../../src/actors/runtime/transport/packet-batch.js';
 import {
   eventSubject,
   nodeSubject,
@@ -40,8 +41,8 @@ testWith('nats-server')('what a newer node says is passed over, and not what it 
   const ask = async (accountId: string, packet: object) => {
     const shard = shardOf(accountId, (await cluster.view()).leases.length);
     const request = { v: 1, id: randomUUID(), accountId, deadline: Date.now() + 10_000, ...packet };
-    const reply = await bus.request(on(requestSubject('mailbox', shard)), JSON.stringify(request), { timeout: 10_000 });
-    return reply.json<{ readonly kind: string; readonly code?: string }>();
+    const reply = await bus.request(on(requestSubject('mailbox', shard)), encode(request), { timeout: 10_000 });
+    return decode(reply.data) as { readonly kind: string; readonly code?: string };
   };
   const witness = await Witness.create(cluster.sql);
   const { id } = witness.account;
@@ -51,7 +52,9 @@ testWith('nats-server')('what a newer node says is passed over, and not what it 
   t.like(await ask(id, { name: 'snooze', payload: {} }), { kind: 'fault', code: 'unsupported' });
   t.like(await ask(id, { name: 'toString', payload: {} }), { kind: 'fault', code: 'unsupported' });
   t.like(await ask(id, { ...known, v: 2 }), { kind: 'fault', code: 'unsupported' });
-  const named = await bus.request(on(nodeSubject('node-1')), '{"v":2,"purpose":"greeting"}', { timeout: 10_000 });
+  const named = await bus.request(on(nodeSubject('node-1')), encode({ v: 2, purpose: 'greeting' }), {
+    timeout: 10_000,
+  });
   t.true(named.data.length > 0);
 
   // Another version has committed and published these events for a followed account.
@@ -64,16 +67,16 @@ testWith('nats-server')('what a newer node says is passed over, and not what it 
     const seq = Number(row.seq);
     const event = { seq, n: 0, type: 'EmailSnoozed', at: Date.now(), payload: { until: 'tomorrow' }, by: 'newer' };
     const packet = { v: 1, accountId: followed.id, after: seq - 1, seq, events: [event], shard: 1 };
-    bus.publish(on(eventSubject('mailbox', followed.id)), JSON.stringify(packet));
+    bus.publish(on(eventSubject('mailbox', followed.id)), encode(packet));
     for (const strange of [{ ...packet, v: 2, events: 'packed' }, { v: 1 }, [], 'text', null]) {
-      bus.publish(on(eventSubject('mailbox', followed.id)), JSON.stringify(strange));
-      bus.publish(on(PLACEMENT_SUBJECT), JSON.stringify(strange));
+      bus.publish(on(eventSubject('mailbox', followed.id)), encode(strange));
+      bus.publish(on(PLACEMENT_SUBJECT), encode(strange));
     }
     const news = { v: 1, node: 'newer', shards: [0], crashed: false };
     for (const kind of ['rebalanced', 'settled', 'freed', 'gone']) {
-      bus.publish(on(PLACEMENT_SUBJECT), JSON.stringify({ ...news, kind, gone: 'nobody', reason: 'weight' }));
+      bus.publish(on(PLACEMENT_SUBJECT), encode({ ...news, kind, gone: 'nobody', reason: 'weight' }));
     }
-    bus.publish(on(PLACEMENT_SUBJECT), 'no JSON');
+    bus.publish(on(PLACEMENT_SUBJECT), 'no packet');
     await bus.flush();
     await load.more(30);
   }

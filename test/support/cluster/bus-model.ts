@@ -1,13 +1,8 @@
 // A bus of several servers in memory; each node is linked to one. Links can be cut, and servers can be separated from each other. Every
-// packet takes a moment and goes through its JSON form.
+// packet takes a moment, and is encoded and decoded.
 import { BehaviorSubject, NEVER } from 'rxjs';
-import {
-  decode,
-  encode,
-  type Publication,
-  type ReplyPacket,
-  type RequestPacket,
-} from '../../../src/actors/runtime/transport/packet.js';
+import type { Publication, ReplyPacket, RequestPacket } from '../../../src/actors/runtime/transport/packet.js';
+import { decode, encode } from '../../../src/actors/runtime/transport/packet-batch.js';
 import {
   Disconnected,
   NoResponders,
@@ -79,12 +74,12 @@ export class BusLink implements Transport {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new RequestTimeout(subject)), timeoutMs);
       void to
-        .#receive(() => to.#answer(subject, decode(encode(request))))
+        .#receive(() => to.#answer(subject, decode(encode(request)) as RequestPacket))
         .then(async (reply) => {
           await this.#time.pause(HOP_MS);
           if (this.isCut || to.isCut) return;
           clearTimeout(timer);
-          resolve(decode(encode(reply)));
+          resolve(decode(encode(reply)) as ReplyPacket);
         });
     });
   }
@@ -100,7 +95,7 @@ export class BusLink implements Transport {
   publish(subject: string, packet: Publication): void {
     this.#bus.published(this.proc, packet);
     for (const to of this.#bus.reached(this)) {
-      const received = decode<Publication>(encode(packet));
+      const received = decode(encode(packet)) as Publication;
       void to.#receive(async () => {
         for (const listener of to.#listeners.get(subject) ?? []) listener(received);
       });

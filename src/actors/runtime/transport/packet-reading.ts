@@ -1,6 +1,7 @@
-// Reads packets from other nodes. A packet may have a version that this node does not understand, or be no packet at all. Then a caller
-// gets a fault as reply, and the subscribers of a publication get a RecheckPacket.
-import { decode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+// Checks packets from other nodes, which packet-batch has decoded: their version and their shape, but not what operations and events carry.
+// A packet may have a version that this node does not understand, or be no packet at all. Then a caller gets a fault as reply, and the
+// subscribers of a publication get a RecheckPacket.
+import { PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,8 +10,8 @@ export type RequestReading =
   /** The answer to send. */
   | { readonly fault: ReplyPacket & { readonly kind: 'fault' } };
 
-export function readRequest(bytes: Uint8Array): RequestReading {
-  const fields = read(bytes);
+export function readRequest(value: unknown): RequestReading {
+  const fields = isFields(value) ? value : undefined;
   if (fields === undefined || !isVersion(fields['v'])) return failed('the request is no packet');
   if (!isUnderstood(fields['v'])) {
     const message = `packets of version ${fields['v']} are not understood, only up to ${PACKET_VERSION}`;
@@ -22,8 +23,8 @@ export function readRequest(bytes: Uint8Array): RequestReading {
   return { request: fields as unknown as RequestPacket };
 }
 
-export function readReply(bytes: Uint8Array): ReplyPacket {
-  const fields = read(bytes);
+export function readReply(value: unknown): ReplyPacket {
+  const fields = isFields(value) ? value : undefined;
   switch (fields?.['kind']) {
     case 'reply':
     case 'notOwner':
@@ -41,8 +42,8 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 }
 
 /** Undefined for a packet that is not understood. */
-export function readPublication(bytes: Uint8Array): Publication | undefined {
-  const fields = read(bytes);
+export function readPublication(value: unknown): Publication | undefined {
+  const fields = isFields(value) ? value : undefined;
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
   return fields['kind'] === 'recheck' ||
     isOfEvents(fields) ||
@@ -92,15 +93,6 @@ function isOfPlacement({ kind, node, shards, crashed, gone, to, leases }: Fields
     isFields(lease) && Number.isInteger(lease['shard']) && Number.isInteger(lease['epoch']);
   if (kind === 'given') return typeof to === 'string' && Array.isArray(leases) && leases.every(isLease);
   return kind !== 'gone' || typeof gone === 'string';
-}
-
-function read(bytes: Uint8Array): Fields | undefined {
-  try {
-    const value = decode<unknown>(bytes);
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isFields(value: unknown): value is Fields {

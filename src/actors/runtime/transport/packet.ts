@@ -1,5 +1,5 @@
-// Packets between nodes: plain JSON with a format version, so that two neighbouring versions of Mansio understand each other
-// (decision 0013). The in-process transport may skip the encoding.
+// Packets between nodes have a format version, so that two neighbouring versions of Mansio understand each other (decision 0013). They are
+// trees of JSON values and Uint8Arrays; packet-batch encodes them. The in-process transport may skip the encoding.
 import type { ActorFaultCode } from '../errors.js';
 
 /**
@@ -115,11 +115,3 @@ export interface RecheckPacket {
 }
 
 export type Publication = EventPacket | PlacementPacket | DuePacket | LoginsPacket | ConsumersPacket | RecheckPacket;
-
-export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
-  return Buffer.from(JSON.stringify(packet));
-}
-
-export function decode<T>(bytes: Uint8Array): T {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
-}

@@ -1,10 +1,11 @@
 // The in-process transport of a node that runs alone: a request is a function call, a publication is a loop over the listeners. The NATS
-// transport uses it for packets within the node. `encoding` converts every packet to JSON and back, as tests do.
+// transport uses it for packets within the node. `encoding` encodes and decodes every packet, as tests do.
 
 import type { Logger } from 'pino';
 import { NEVER, of } from 'rxjs';
 import { inTime } from '../../../work/time-bounds.js';
-import { decode, encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
+import { decode, encode } from './packet-batch.js';
 import {
   Disconnected,
   NoResponders,
@@ -34,7 +35,7 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
   const listeners = new Map<string, Set<Listener>>();
   let closed = false;
   const carried = <T extends RequestPacket | ReplyPacket | Publication>(packet: T): T =>
-    options.encoding === true ? decode<T>(encode(packet)) : packet;
+    options.encoding === true ? (decode(encode(packet)) as T) : packet;
 
   async function request(subject: string, packet: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
     if (closed) throw new Disconnected(subject);

@@ -1,4 +1,4 @@
-// The NATS transport of a cluster's nodes. The in-process transport carries packets within the node; packets to other nodes are JSON on
+// The NATS transport of a cluster's nodes. The in-process transport carries packets within the node; packets to other nodes are on
 // subjects below `mansio.<cluster>`, over the link's current connection.
 
 import { connect, type NatsConnection, type TlsOptions } from 'nats';
@@ -8,7 +8,8 @@ import { atMost, inTime } from '../../../work/time-bounds.js';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type BusSubscription, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer } from './nats-servers.js';
-import { encode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { decode, encode } from './packet-batch.js';
 import { readPublication, readReply, readRequest } from './packet-reading.js';
 import {
   Disconnected,
@@ -85,7 +86,7 @@ class NatsTransport implements Transport {
     if (bytes.length > most) throw new PacketTooLarge(tooLarge('the request', bytes, most));
     try {
       const timeout = Math.max(1, timeoutMs);
-      return readReply((await connection.request(this.#prefix + subject, bytes, { timeout })).data);
+      return readReply(decode((await connection.request(this.#prefix + subject, bytes, { timeout })).data));
     } catch (error) {
       const code = (error as { readonly code?: unknown }).code;
       // The client reports a request that was in progress then as timed out.
@@ -164,7 +165,7 @@ class NatsTransport implements Transport {
 
   /** Never rejects. */
   async #answer(subject: string, { data, reply: inbox }: LinkMessage, responder: Responder): Promise<void> {
-    const reading = readRequest(data);
+    const reading = readRequest(decode(data));
     if ('fault' in reading) this.#log.warn({ subject, why: reading.fault.message }, 'a request was not understood');
     const foreign: Responder = (request) => responder(request, true);
     const reply = 'fault' in reading ? reading.fault : await answered(foreign, reading.request, this.#log);
@@ -185,7 +186,7 @@ class NatsTransport implements Transport {
   }
 
   #receive(subject: string, { data }: LinkMessage): void {
-    const packet = readPublication(data);
+    const packet = readPublication(decode(data));
     if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
     this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'recheck' });
   }

@@ -193,6 +193,28 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     await close(ends);
   });
 
+  test(`${name}: octets are carried as they are, in requests, replies and publications`, async (t) => {
+    const ends = await create();
+    const { asker, owner } = ends;
+    const raw = Uint8Array.from({ length: 1_000 }, (_, i) => i % 256);
+    const isRaw = (octets: unknown) => octets instanceof Uint8Array && Buffer.from(octets).equals(raw);
+    await owner.respond('a.1', async ({ payload }) => {
+      const { messages } = payload as { readonly messages: readonly { readonly octets: Uint8Array }[] };
+      const [first, second] = messages;
+      return { kind: 'reply', reply: [isRaw(first?.octets), second?.octets.length, first?.octets] };
+    }).ready;
+    const payload = { messages: [{ octets: raw }, { octets: new Uint8Array() }, null] };
+    const reply = await asker.request('a.1', request('echo', payload), 60_000);
+    const [wasRaw, length, octets] = (reply as { readonly reply: readonly unknown[] }).reply;
+    t.deepEqual([wasRaw, length, isRaw(octets)], [true, 0, true]);
+    const { registration, all } = collected(owner, 'e.1', 1);
+    await registration.ready;
+    asker.publish('e.1', events(1, { octets: raw }));
+    const [packet] = await all;
+    t.true(isRaw((packet!.events[0]!.payload as { readonly octets: unknown }).octets));
+    await close(ends);
+  });
+
   test(`${name}: published packets reach every subscriber of the subject in order, and nobody else`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
