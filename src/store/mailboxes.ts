@@ -60,7 +60,7 @@ export interface MailboxChange {
   /** Messages for several accounts that this commit places; it stores those that no other commit has stored. */
   readonly shared: readonly SharedDelivery[];
   readonly remembered: readonly RememberedReply[];
-  /** All keywords of an email after the change; absent where no overlay has keywords. */
+  /** All keywords of an email after the change; absent where no deferred write has keywords. */
   keywordsOf?(emailId: string): readonly string[];
 }
 

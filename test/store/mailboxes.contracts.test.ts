@@ -47,8 +47,8 @@ test('whatever is committed to both kinds of store reads back equal', async (t) 
         const changes = random.changes(list);
         const more = { counters: random.counters(i + 2), remembered: [{ id: randomUUID(), reply: { i } }] };
         for (const writer of writers) t.is((await writer.commit(changes, more)).kind, 'committed');
-        if (i % 2 === 1) await postgres.overlays.write(accountId, 2);
-        if (i % 3 === 1) await postgres.overlays.dropCovered(accountId);
+        if (i % 2 === 1) await postgres.deferredFlags.write(accountId, 2);
+        if (i % 3 === 1) await postgres.deferredFlags.dropCovered(accountId);
       }
       t.deepEqual(await contentsOf(memory, accountId), await contentsOf(postgres, accountId));
     }),

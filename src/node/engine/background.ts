@@ -68,7 +68,7 @@ export async function startBackground(
 /** Housekeeping has a pool of its own, so that it never delays mail. */
 function keepHouse(
   context: EngineContext,
-  { settling, search, accounts }: EngineStores,
+  { flushing, search, accounts }: EngineStores,
   mailboxes: EngineMailboxes['mailboxes'],
 ): void {
   const { config, log, node } = context;
@@ -76,7 +76,7 @@ function keepHouse(
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, commitSql),
-    settling,
+    flushing,
     search: search.store,
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,

@@ -8,7 +8,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
 import type { DirectoryStore } from '../../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../../store/events.js';
-import type { FlagSettling } from '../../store/flag-settling.js';
+import type { FlagFlushing } from '../../store/flag-flushing.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { SearchStore } from '../../store/search.js';
@@ -33,7 +33,7 @@ const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 export interface HousekeepingOptions {
   readonly events: EventLog;
   readonly replies: Pick<MailboxStore, 'forget'>;
-  readonly settling: Pick<FlagSettling, 'sweep'>;
+  readonly flushing: Pick<FlagFlushing, 'sweep'>;
   readonly search: Pick<SearchStore, 'clear'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
@@ -53,7 +53,7 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, replies, settling, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
+  const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
   const { search, outbound } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
@@ -78,7 +78,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const jobs: Job[] = [
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
     { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
-    { name: 'accounts whose flags were settled', everyMs: HOUR_MS / 6, pass: () => settling.sweep() },
+    { name: 'accounts whose deferred flags were written', everyMs: HOUR_MS / 6, pass: () => flushing.sweep() },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {

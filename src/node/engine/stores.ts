@@ -5,13 +5,13 @@ import { clock } from '../../store/clock.js';
 import { CommitWatch } from '../../store/commit-watch.js';
 import type { DirectoryStore } from '../../store/directory.js';
 import type { EventLog } from '../../store/events.js';
-import { type FlagSettling, startFlagSettling } from '../../store/flag-settling.js';
+import { type FlagFlushing, startFlagFlushing } from '../../store/flag-flushing.js';
 import type { FolderBlobStore, FolderMessageStore } from '../../store/folder-messages.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
-import { postgresFlagOverlays } from '../../store/postgres/commit/flag-overlays.js';
+import { postgresDeferredFlags } from '../../store/postgres/commit/deferred-flags.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
@@ -38,7 +38,7 @@ export interface EngineStores {
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
   readonly texts: EmailTexts;
-  readonly settling: FlagSettling;
+  readonly flushing: FlagFlushing;
   readonly mailboxRows: MailboxStore;
   readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly search: MailSearch;
@@ -97,13 +97,13 @@ function openMailStores(context: EngineContext, openTexts: OpenTexts) {
   );
   const texts = openTexts(blobs);
   addJob({ lifecycle }, 'texts of emails', () => texts.close());
-  const settling = startFlagSettling({
-    rows: postgresFlagOverlays(searchSql),
+  const flushing = startFlagFlushing({
+    rows: postgresDeferredFlags(searchSql),
     failed: (accountId, err) => log.warn({ accountId, err }, 'flags are not written to the emails yet'),
   });
-  addJob({ lifecycle }, 'settling of flags', () => settling.stop());
+  addJob({ lifecycle }, 'flushing of flags', () => flushing.stop());
   const meter = commits.meter('mailboxes', metrics?.commits.mailboxes);
-  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, meter, settling, writerSql, deadline));
+  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, meter, flushing, writerSql, deadline));
   const search = startMailSearch({
     sql: searchSql,
     texts,
@@ -111,5 +111,5 @@ function openMailStores(context: EngineContext, openTexts: OpenTexts) {
     log,
     job: (name, stop) => addJob({ lifecycle }, name, stop),
   });
-  return { events: postgresEvents(sql), commits, inbound, blobs, texts, settling, mailboxRows, search };
+  return { events: postgresEvents(sql), commits, inbound, blobs, texts, flushing, mailboxRows, search };
 }

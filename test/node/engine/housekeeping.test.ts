@@ -17,7 +17,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
   const options = {
     events: { prune: job('events') },
     replies: { forget: job('replies') },
-    settling: { sweep: job('flags') },
+    flushing: { sweep: job('flags') },
     search: { clear: async () => new Set() },
     blobs: { collect: job('blobs') },
     directory: { heldAccounts: async () => [], dropRevokedKeys: job('keys') },

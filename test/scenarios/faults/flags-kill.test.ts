@@ -91,8 +91,8 @@ test('kills around STOREs of many messages lose no flags', async (t) => {
   client.close();
   const rows = await storeOf(node);
   await eventually(
-    'the flags of all overlays to be written',
-    async () => (await rows`select from flag_overlays`).length === 0,
+    'the flags of all deferred writes to be written',
+    async () => (await rows`select from deferred_flag_writes`).length === 0,
   );
   const written = await rows<{ flags: number }[]>`
     select e.flags from placements p join emails e using (account_id) where p.email_id = e.id order by p.uid`;

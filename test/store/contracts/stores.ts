@@ -1,12 +1,12 @@
 // Defines what a contract runs on: stores of either kind, and a function that creates an account in them.
 import type { ExecutionContext } from 'ava';
 import type { BlobStore } from '../../../src/store/blobs.js';
-import type { FlagOverlayRows } from '../../../src/store/flag-settling.js';
+import type { DeferredFlagRows } from '../../../src/store/flag-flushing.js';
 import type { FolderBlobStore, FolderMessageStore } from '../../../src/store/folder-messages.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { postgresPreferences } from '../../../src/store/postgres/accounts/preferences.js';
-import { postgresFlagOverlays } from '../../../src/store/postgres/commit/flag-overlays.js';
-import type { Overlays } from '../../../src/store/postgres/commit/mailbox-commit.js';
+import { postgresDeferredFlags } from '../../../src/store/postgres/commit/deferred-flags.js';
+import type { DeferredFlags } from '../../../src/store/postgres/commit/mailbox-commit.js';
 import { connect, type DatabaseAddress } from '../../../src/store/postgres/driver/client.js';
 import { postgresBlobs } from '../../../src/store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../../src/store/postgres/mailbox/events.js';
@@ -33,12 +33,12 @@ export interface Stores extends MailboxStores {
 /** Cases by title. */
 export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
 
-/** Without `room`, changes of many flags always make overlays; without `database`, a new database is created. */
+/** Without `room`, changes of many flags always make deferred writes; without `database`, a new database is created. */
 export async function onPostgres(
   t: ExecutionContext,
-  room?: Overlays,
+  room?: DeferredFlags,
   database?: DatabaseAddress,
-): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
+): Promise<Stores & { readonly deferredFlags: DeferredFlagRows }> {
   const address = database ?? (await migratedDatabase(t)).address;
   const sql = connect(address, { max: 2, applicationName: 'test' });
   const writerSql = connect(address, { max: 2, applicationName: 'test', byKey: true });
@@ -47,7 +47,7 @@ export async function onPostgres(
   let count = 0;
   return {
     mailboxes: postgresMailboxes(sql, writerSql, undefined, room),
-    overlays: postgresFlagOverlays(writerSql),
+    deferredFlags: postgresDeferredFlags(writerSql),
     events: postgresEvents(sql),
     inbound: postgresInbound(sql, writerSql),
     search: postgresSearch(writerSql),

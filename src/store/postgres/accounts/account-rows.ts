@@ -26,7 +26,7 @@ export const ACCOUNT_TABLES = [
   'folders',
   'annotations',
   'events',
-  'flag_overlays',
+  'deferred_flag_writes',
   'inbound',
   'import_positions',
   'recent_commands',
@@ -83,6 +83,7 @@ export async function deleteAccountRows(tx: SqlTransaction, id: string): Promise
   await registerBlobs(tx, account.id);
   for (const table of ACCOUNT_TABLES) await tx`delete from ${tx(table)} where account_id = ${account.id}`;
   await tx`delete from accounts where id = ${account.id}`;
+  await tx`insert into deleted_accounts (id) values (${account.id})`;
   await announce(tx, { kind: 'account-deleted', accountId: account.id });
   return true;
 }

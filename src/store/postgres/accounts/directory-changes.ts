@@ -1,6 +1,6 @@
 // Notifies every node and command of changes in the directory. The NOTIFY is in the transaction of the change, so it arrives if
 // and only if the change is committed. A broken connection misses notifications; afterwards consumers are told to drop everything
-// they cache, and get the keys that were revoked meanwhile.
+// they cache, and get the keys that were revoked and the accounts that were deleted meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryChange } from '../../directory.js';
 import type { Sql, SqlTransaction } from '../driver/client.js';
@@ -30,6 +30,7 @@ export async function watchChanges(
       try {
         const now = await databaseTime(sql);
         for (const keyId of await keysRevokedSince(sql, since)) emit({ kind: 'key-revoked', keyId });
+        for (const accountId of await accountsDeletedSince(sql, since)) emit({ kind: 'account-deleted', accountId });
         since = now;
         return;
       } catch {
@@ -65,5 +66,11 @@ async function databaseTime(sql: Sql): Promise<Date> {
 async function keysRevokedSince(sql: Sql, since: Date): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from api_keys where revoked_at > ${since}::timestamptz - interval '1 minute'`;
+  return rows.map((row) => row.id);
+}
+
+async function accountsDeletedSince(sql: Sql, since: Date): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from deleted_accounts where deleted_at > ${since}::timestamptz - interval '1 minute'`;
   return rows.map((row) => row.id);
 }

@@ -110,8 +110,9 @@ export async function replaceKey(
   });
 }
 
-/** Keeps the last use of the deleted keys in the account, which shows when it was last used. */
+/** Forgets which accounts were deleted, too. Keeps the last use of the deleted keys in the account, which shows when it was last used. */
 export async function deleteRevokedKeys(sql: Sql, maxAgeMs: number): Promise<number> {
+  await sql`delete from deleted_accounts where deleted_at < now() - ${maxAgeMs}::float8 * interval '1 ms'`;
   const rows = await sql`
     with gone as (
       delete from api_keys where revoked_at < now() - ${maxAgeMs}::float8 * interval '1 ms' returning account_id, last_used_at

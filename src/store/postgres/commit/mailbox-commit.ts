@@ -22,7 +22,7 @@ import {
   rowWithDocument,
   type TablePart,
 } from './commit-parts.js';
-import { type OverlayRow, writeOverlays } from './flag-overlays.js';
+import { type DeferredRow, writeDeferredFlags } from './deferred-flags.js';
 import {
   endedInbound,
   endInbound,
@@ -77,7 +77,7 @@ class CommitRows {
   readonly consumed: object[] = [];
   readonly added: object[] = [];
   readonly flagged: object[] = [];
-  readonly overlaid: OverlayRow[] = [];
+  readonly deferred: DeferredRow[] = [];
   readonly removed: object[] = [];
   readonly placed: PlacedRow[] = [];
   readonly placedTogether: PlacedTogetherRow[] = [];
@@ -88,17 +88,17 @@ class CommitRows {
   readonly remembered: object[] = [];
   readonly preferences: object[] = [];
 
-  constructor(changes: readonly MailboxChange[], overlays: Overlays) {
-    for (const change of changes) this.#add(change, overlays);
+  constructor(changes: readonly MailboxChange[], deferredFlags: DeferredFlags) {
+    for (const change of changes) this.#add(change, deferredFlags);
   }
 
-  #add(change: MailboxChange, overlays: Overlays): void {
+  #add(change: MailboxChange, deferredFlags: DeferredFlags): void {
     const a = change.accountId;
     const coalesced = coalesce(change.changes);
     this.fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
     for (const id of endedInbound(change)) this.consumed.push({ a, id });
     for (const email of coalesced.emailsAdded) this.added.push(emailRow(a, email));
-    this.#addFlags(change, coalesced, overlays);
+    this.#addFlags(change, coalesced, deferredFlags);
     if (coalesced.emailsRemoved.length > 0) this.removed.push({ a, ids: coalesced.emailsRemoved });
     this.#addPlacements(a, coalesced);
     this.folders.push(...folderRows(change, coalesced));
@@ -107,17 +107,17 @@ class CommitRows {
   }
 
   /** Adds flags and the entries of the log. */
-  #addFlags(change: MailboxChange, coalesced: CoalescedChanges, overlays: Overlays): void {
+  #addFlags(change: MailboxChange, coalesced: CoalescedChanges, deferredFlags: DeferredFlags): void {
     const a = change.accountId;
     this.log.add(a, change.changes);
     for (const { change: record } of coalesced.flaggedTogether) {
       const { flags, keywords } = record.payload;
-      this.overlaid.push({ a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) });
+      this.deferred.push({ a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) });
     }
     let flagged = coalesced.emailsFlagged;
-    // An overlay may give the email keywords that its row does not have yet; after this change the overlay no longer applies to
+    // A deferred write may give the email keywords that its row does not have yet; after this change it no longer applies to
     // the email.
-    if (flagged.length > 0 && (coalesced.flaggedTogether.length > 0 || overlays.mayHave(a)))
+    if (flagged.length > 0 && (coalesced.flaggedTogether.length > 0 || deferredFlags.mayHave(a)))
       flagged = flagged.map((email) => withKeywords(email, change));
     for (const emails of runsOf(flagged, haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
@@ -174,13 +174,13 @@ interface CommitRow {
   readonly withheld?: number | null;
 }
 
-/** What this node knows about the overlays of accounts. */
-export interface Overlays {
-  /** Resolves when the account may have another overlay. Only commits with overlays wait for it. */
+/** What this node knows about the deferred writes of accounts. */
+export interface DeferredFlags {
+  /** Resolves when the account may have another deferred write. Only commits with deferred writes wait for it. */
   makeRoom(accountId: string): Promise<void>;
-  /** Whether the account may currently have overlays. */
+  /** Whether the account may currently have deferred writes. */
   mayHave(accountId: string): boolean;
-  /** A commit has written overlays, or a loaded mailbox has some. */
+  /** A commit has written deferred writes, or a loaded mailbox has some. */
   note(accountId: string): void;
 }
 
@@ -192,10 +192,10 @@ export interface Overlays {
 export async function commitChanges(
   sql: Sql,
   changes: readonly MailboxChange[],
-  overlays: Overlays,
+  deferredFlags: DeferredFlags,
   deadline: CommitDeadline,
 ): Promise<readonly CommitResult[]> {
-  const rows = new CommitRows(changes, overlays);
+  const rows = new CommitRows(changes, deferredFlags);
   const shared = sharedMessages(changes);
   const blobs = [...contentsOf(changes), ...sharedContents(shared)];
   const contents = blobs.length === 0 ? undefined : await gather(blobs);
@@ -211,7 +211,7 @@ export async function commitChanges(
   const torn = found.filter(({ threads }) => threads.length > 1);
   const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
   const areJoined = epochs !== undefined && (await joinThreads(sql, torn, epochs));
-  for (const { a } of rows.overlaid) overlays.note(a);
+  for (const { a } of rows.deferred) deferredFlags.note(a);
   return outcomesOf(changes, results, withheld, areJoined ? 'joined' : 'unsettled');
 }
 
@@ -260,7 +260,7 @@ function statementOf(
     ${writeLog(log, table === asParameters)}
     ${part(remember, rows.remembered)}
     ${part(choosePreferences, rows.preferences)}
-    ${writeOverlays(pieces, rows.overlaid)}
+    ${writeDeferredFlags(pieces, rows.deferred)}
     ${writeLabels(pieces, changes)}
     ${writeOutbound(pieces, changes)}
     ${areShared ? withWithheld(pieces, answer) : answer}`;

@@ -79,7 +79,7 @@ export class LogRows {
 
   /**
    * Moved emails have two records with the same ids, which are stored once. Records of flags have their own ids, because their
-   * places identify overlays.
+   * places identify deferred writes.
    */
   #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds): Packed {
     const last = this.#last;

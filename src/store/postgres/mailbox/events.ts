@@ -49,7 +49,7 @@ export function postgresEvents(sql: Sql): EventLog {
         with asked as (${bounds}), bound as materialized (
           -- Flags that are not written to the emails yet have their ids here.
           select account_id, least(seq, (
-            select min(o.seq) - 1 from flag_overlays o where o.account_id = asked.account_id)) as seq
+            select min(o.seq) - 1 from deferred_flag_writes o where o.account_id = asked.account_id)) as seq
           from asked
         ), gone as (
           delete from events e using bound b where e.account_id = b.account_id and e.seq <= b.seq returning e.seq

@@ -2,7 +2,7 @@
 // folder are left out. Comparison ignores case. Subjects are compared without `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1);
 // senders by the name that lists show.
 import type { ListCriteria, ListedEmails } from '../../mailboxes.js';
-import { overlaidFlags } from '../commit/flag-overlays.js';
+import { deferredFlags } from '../commit/deferred-flags.js';
 import type { Sql } from '../driver/client.js';
 
 export async function listedEmails(
@@ -19,10 +19,10 @@ export async function listedEmails(
   };
   const direction = isDescending ? sql`desc` : sql`asc`;
   const [row] = await sql<ListedEmails[]>`
-    with ${overlaidFlags(sql, accountId)}, found as materialized (
+    with ${deferredFlags(sql, accountId)}, found as materialized (
       select e.id, coalesce(o.flags, e.flags) as flags, e.received_at, ${keys[order]} as key
       from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
-        left join overlaid o on o.id = e.id and o.seq > e.modseq
+        left join deferred o on o.id = e.id and o.seq > e.modseq
       where p.account_id = ${accountId} and p.folder_id = ${folderId} and not p.deleted and coalesce(o.flags, e.flags) & ${mask}::int = ${flags}::int
         and (${fromAddress} = '' or position(lower(${fromAddress}) in lower(e.from_address)) > 0)
     )

@@ -35,7 +35,7 @@ type ClaimRow = OverviewRow & {
   readonly keywords: readonly { readonly names: readonly string[]; readonly ids: readonly string[] }[] | null;
   readonly emails: Uint8Array | null;
   readonly placements: Uint8Array | null;
-  readonly hasOverlays: boolean;
+  readonly hasDeferredFlags: boolean;
 };
 
 interface Claim {
@@ -103,7 +103,7 @@ const claimText = (locked: string): string => `
     (select json_agg(k) from (select keywords as names, array_agg(id order by id) as ids
       from (select id, keywords from emails where account_id = a.id and keywords <> '{}' order by id limit ${MOST_ROWS + 1}) e
       group by keywords order by 2) k) as keywords,
-    exists (select from flag_overlays where account_id = a.id) as "hasOverlays"
+    exists (select from deferred_flag_writes where account_id = a.id) as "hasDeferredFlags"
   from claimed c join accounts a on a.id = c.id`;
 
 /** The shared statement waits for no account: the holder of one lock may wait for another account of the group. */
@@ -116,9 +116,9 @@ function accountOf(row: ClaimRow): ClaimedAccount {
   return claimedModseq === row.modseq && isSmall(row) ? { ...account, mailbox: mailboxOf(row) } : account;
 }
 
-function isSmall({ emails, placements, expunged, hasOverlays }: ClaimRow): boolean {
+function isSmall({ emails, placements, expunged, hasDeferredFlags }: ClaimRow): boolean {
   return (
-    !hasOverlays &&
+    !hasDeferredFlags &&
     lengthOf(emails) <= MOST_ROWS * EMAIL_OCTETS &&
     lengthOf(placements) <= MOST_ROWS * PLACEMENT_OCTETS &&
     lengthOf(expunged) <= MOST_EXPUNGED * EXPUNGED_OCTETS

@@ -15,7 +15,7 @@ import type {
   RememberedReply,
 } from '../../mailboxes.js';
 import type { DraftEmail } from '../../outbound.js';
-import { flagOverlays, overlay } from '../commit/flag-overlays.js';
+import { applyDeferred, deferredWrites } from '../commit/deferred-flags.js';
 import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
 import { guarded, type Sql } from '../driver/client.js';
@@ -29,10 +29,10 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** PostgreSQL counts microseconds from 2000-01-01. */
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
-/** Yields emails by ascending id. `overlaid` is called when there are overlays, which a previous owner left. */
-export async function* emailPages(sql: Sql, accountId: string, overlaid: () => void): AsyncIterable<EmailPage> {
-  const overlays = await flagOverlays(sql, accountId);
-  if (overlays.length > 0) overlaid();
+/** Yields emails by ascending id. `found` is called when there are deferred writes, which a previous owner left. */
+export async function* emailPages(sql: Sql, accountId: string, found: () => void): AsyncIterable<EmailPage> {
+  const deferred = await deferredWrites(sql, accountId);
+  if (deferred.length > 0) found();
   for (let after = FIRST_ID; ; ) {
     const rows: readonly BinaryColumn[][] = await guarded(() =>
       sql`
@@ -57,7 +57,7 @@ export async function* emailPages(sql: Sql, accountId: string, overlaid: () => v
       modseqs: int64s(modseqs!),
       hasAttachments: own(hasAttachments!),
     };
-    overlay(page, overlays);
+    applyDeferred(page, deferred);
     yield page;
     if (page.count < PAGE_ROWS) return;
     after = uuidText(page.ids, page.ids.length - ID_OCTETS);

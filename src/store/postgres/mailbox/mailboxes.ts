@@ -5,9 +5,9 @@ import { countOf } from '../../changes/coalesced-placements.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import type { Placement } from '../../mailbox-rows.js';
 import type { CommitResult, EmailSummaryRow, ExportRow, MailboxChange, MailboxStore } from '../../mailboxes.js';
-import { settleKeywords } from '../commit/flag-overlays.js';
+import { flushKeywords } from '../commit/deferred-flags.js';
 import { commitShared } from '../commit/inbound-commit.js';
-import { commitChanges, type Overlays } from '../commit/mailbox-commit.js';
+import { commitChanges, type DeferredFlags } from '../commit/mailbox-commit.js';
 import { outboundWeight } from '../commit/outbound-commit.js';
 import { threadRows } from '../commit/threads.js';
 import { guarded, type Sql } from '../driver/client.js';
@@ -37,25 +37,25 @@ import { emailPages, keywordSets, overview, placementPages } from './mailbox-loa
  * (RFC 5321 §4.5.3.1.8), fits: each account that does not fit costs an inbound row.
  */
 const MOST_ACCOUNTS = 128;
-/** Ids of an overlay that weigh as much as one row. */
+/** Ids of a deferred write that weigh as much as one row. */
 const IDS_OF_A_WEIGHT = 50;
 /** Octets of a blob that weigh as much as one row. */
 const OCTETS_OF_A_WEIGHT = 2_000;
 
 /**
- * `writerSql`: a `byKey` pool for commits; `claimSql`: one for claims. Without `overlays` nobody writes the flags of overlays to
+ * `writerSql`: a `byKey` pool for commits; `claimSql`: one for claims. Without `deferredFlags` nobody writes the deferred flags to
  * the emails, and their number is unbounded.
  */
 export function postgresMailboxes(
   sql: Sql,
   writerSql: Sql,
   meter?: CommitMeter,
-  overlays: Overlays = ALWAYS_OVERLAID,
+  deferredFlags: DeferredFlags = ALWAYS_DEFERRED,
   claimSql: Sql = writerSql,
   deadline = NO_DEADLINE,
 ): MailboxStore {
   const write = (changes: readonly MailboxChange[]) =>
-    commitShared(changes, (open) => commitChanges(writerSql, open, overlays, deadline));
+    commitShared(changes, (open) => commitChanges(writerSql, open, deferredFlags, deadline));
   const group = new GroupCommit<MailboxChange, CommitResult>(write, {
     maxItems: MOST_ACCOUNTS,
     maxWeight: 1000,
@@ -82,9 +82,9 @@ export function postgresMailboxes(
     appendedMessageIds: (...of) => guarded(() => appendedMessageIds(sql, ...of)),
     claim: (accountId, epoch) => claimed(claims, sql, accountId, epoch),
     overview: (accountId) => overview(sql, accountId),
-    emails: (accountId) => emailPages(sql, accountId, () => overlays.note(accountId)),
+    emails: (accountId) => emailPages(sql, accountId, () => deferredFlags.note(accountId)),
     async keywords(accountId) {
-      await settleKeywords(writerSql, accountId);
+      await flushKeywords(writerSql, accountId);
       return keywordSets(sql, accountId);
     },
     placements: (accountId) => placementPages(sql, accountId),
@@ -92,7 +92,7 @@ export function postgresMailboxes(
     commit: (change) =>
       coalesce(change.changes).flaggedTogether.length === 0
         ? group.submit(change)
-        : overlays.makeRoom(change.accountId).then(() => group.submit(change)),
+        : deferredFlags.makeRoom(change.accountId).then(() => group.submit(change)),
     beforeCommit: () => group.beforeWrite(),
     isNewest: (...of) => isNewest(sql, ...of),
     summaries: (...of) => summaries(sql, ...of),
@@ -189,6 +189,6 @@ async function forget(sql: Sql, maxAgeMs: number): Promise<number> {
   return count;
 }
 
-const ALWAYS_OVERLAID: Overlays = { makeRoom: async () => {}, mayHave: () => true, note() {} };
+const ALWAYS_DEFERRED: DeferredFlags = { makeRoom: async () => {}, mayHave: () => true, note() {} };
 
 const exportColumns = emailColumns.only('id', 'blob', 'fromAddress', 'receivedAt', 'size');

@@ -76,6 +76,13 @@ create table accounts (
 create index accounts_unclaimed on accounts (created_at) where unclaimed;
 create unique index accounts_oidc on accounts (oidc_issuer, oidc_subject) where oidc_subject is not null;
 
+-- Nodes that have missed the notice of a deletion find it here, and end what its clients have open.
+create table deleted_accounts (
+  id uuid primary key,
+  deleted_at timestamptz not null default now()
+);
+create index deleted_accounts_at on deleted_accounts (deleted_at);
+
 -- Anyone may ask for an address; the one account that has it verified gets its mail. An unverified row blocks nobody.
 create table addresses (
   id uuid primary key,
@@ -304,7 +311,7 @@ create index events_at on events using brin (at);
 
 -- Flags that are not written to `emails` yet: of `count` ids from the one at `first` (0-based) of the change `seq` of the log. They
 -- hold for emails whose own modseq is lower than `seq`. Rows go when the flags have been written to the emails.
-create table flag_overlays (
+create table deferred_flag_writes (
   account_id uuid not null,
   seq bigint not null,
   first integer not null,

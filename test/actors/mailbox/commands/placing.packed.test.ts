@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../../src/actors/mailbox/state/named-emails.js';
-import { postgresFlagOverlays } from '../../../../src/store/postgres/commit/flag-overlays.js';
+import { postgresDeferredFlags } from '../../../../src/store/postgres/commit/deferred-flags.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { message, start } from '../command-world.js';
@@ -105,9 +105,9 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
   fresh.state.evolve(change!);
   t.deepEqual(snapshotOf(fresh.state), state, 'the state, from the log');
   t.is((await world.store.commit(change!)).kind, 'committed');
-  // Moves into Junk and out of it have made overlays.
-  const overlays = postgresFlagOverlays(world.sql);
-  for (const id of [account.id, fresh.id]) while (await overlays.write(id, 1000));
+  // Moves into Junk and out of it have made deferred writes.
+  const deferredFlags = postgresDeferredFlags(world.sql);
+  for (const id of [account.id, fresh.id]) while (await deferredFlags.write(id, 1000));
   const [rows, expected] = [await tablesOf(world, fresh.id), await tablesOf(world, account.id)];
   for (const table of ['emails', 'placements', 'folders']) t.deepEqual(rows[table], expected[table], table);
 });

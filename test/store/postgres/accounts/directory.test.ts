@@ -299,7 +299,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, 1, ${randomUUID()}, 1)`;
     await sql`insert into expunged (account_id, folder_id, uid, modseq) values (${id}, ${randomUUID()}, 1, 1)`;
     await sql`insert into events (account_id, seq, entries, at) values (${id}, 1, '[]', now())`;
-    await sql`insert into flag_overlays (account_id, seq, first, count, flags) values (${id}, 1, 0, 1, 0)`;
+    await sql`insert into deferred_flag_writes (account_id, seq, first, count, flags) values (${id}, 1, 0, 1, 0)`;
     await sql`insert into recent_commands (account_id, id, reply) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into thread_refs (account_id, message_key, thread_id)
       values (${id}, ${randomUUID()}, ${randomUUID()})`;
@@ -406,17 +406,25 @@ test('every change that other nodes may have cached is notified', async (t) => {
   t.false(seen.some((change) => change.kind === 'all'));
 });
 
-test('after a broken connection everything is to be dropped, and keys revoked meanwhile are named', async (t) => {
+test('after a broken connection everything is to be dropped, and revoked keys and deleted accounts are named', async (t) => {
   const { sql, store } = await directory(t);
   const { until, stop, seen } = await changes(t, store);
   const ann = await store.createAccount('ann@example.test', 'Ann');
   const { id } = await key(store, ann.id);
   // The key is revoked without a notification, as when that was sent while the connection was down.
   await sql`update api_keys set revoked_at = now() where id = ${id}`;
+  // Likewise an account: another session deletes it while this one hears nothing.
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  await until((change) => change.kind === 'address' && change.address === 'bob@example.test');
+  await store.deleteAccount(bob.id);
+  await until((change) => change.kind === 'account-deleted' && change.accountId === bob.id);
+  const heardBefore = seen.length;
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and query ilike '%listen%'`;
   await until((change) => change.kind === 'all');
   await until((change) => change.kind === 'key-revoked' && change.keyId === id);
+  const isBob = (change: DirectoryChange) => change.kind === 'account-deleted' && change.accountId === bob.id;
+  await until((change) => isBob(change) && seen.lastIndexOf(change) >= heardBefore);
   await store.addDomain('example.test');
   await until((change) => change.kind === 'domains');
   await stop();

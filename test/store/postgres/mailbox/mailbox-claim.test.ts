@@ -81,7 +81,7 @@ test('a claim has all of a small mailbox', async (t) => {
   t.deepEqual(mailbox!.placements.map(({ count }) => count).sort(), [1, 2]);
 });
 
-test('a mailbox that is large, or has overlays of flags, is read after its claim', async (t) => {
+test('a mailbox that is large, or has deferred flag writes, is read after its claim', async (t) => {
   const writer = await open();
   const emails = Array.from({ length: 501 }, () => newEmail());
   await writer.commit(emails.map((email, i) => emailAdded(email, [{ folderId: writer.folder('inbox'), uid: i + 1 }])));

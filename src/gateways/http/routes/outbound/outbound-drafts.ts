@@ -21,14 +21,10 @@ import {
   fieldsOf,
   HELD,
   LIMIT,
-  NOT_OWN,
   type OutboundSources,
   type OutgoingEmail,
   oneLine,
-  ownAddress,
-  type Sender,
   saveDraft,
-  senderOf,
   sent,
   uploads,
 } from './outbound-sending.js';
@@ -43,6 +39,7 @@ import {
   queued,
   sendDraftInput,
 } from './outbound-shapes.js';
+import { NOT_OWN, ownAddress, type Sender, senderOf } from './sender.js';
 
 const EXAMPLE: Infer<typeof draftInput> = {
   subject: 'Lunch?',
@@ -86,7 +83,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
     id: string | undefined,
     save: (draft: WrittenDraft) => Promise<T>,
   ): Promise<T | Problem> {
-    const sender = await senderOf(sources, accountId);
+    const sender = await senderOf(sources.profiles, accountId);
     const from = ownAddress(sender, body.fromAddress ?? sender.email);
     if (from === undefined) return invalid({ fromAddress: [NOT_OWN] });
     const attachments = await attachmentsOf(sources, accountId, body.attachments);
@@ -213,7 +210,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       problems: [400, 413],
       handler: async ({ principal, params, body: { sendAt }, ifMatch: field }) => {
         const { ifMatch } = versionsOf(field);
-        const sender = await senderOf(sources, principal.accountId);
+        const sender = await senderOf(sources.profiles, principal.accountId);
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
           const draft = await read(principal.accountId, params.id);
           if (draft instanceof Problem) return draft;

@@ -27,12 +27,11 @@ import {
   NO_THREAD,
   NOTHING_GIVEN,
   type OutboundSources,
-  type Sender,
-  senderOf,
   sent,
   uploads,
 } from './outbound-sending.js';
 import { forwardInput, MOST_RECIPIENTS, queued, replyInput } from './outbound-shapes.js';
+import { type Sender, senderOf } from './sender.js';
 
 interface Original {
   readonly email: EmailDetail;
@@ -67,7 +66,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       example: { textBody: 'Thank you!', replyAll: false },
       replies: { 200: queued },
       handler: async ({ principal, params, body }) => {
-        const sender = await senderOf(sources, principal.accountId);
+        const sender = await senderOf(sources.profiles, principal.accountId);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
         const found = await originalOf(principal.accountId, params.emailId);
         if (found instanceof Problem) return found;
@@ -112,7 +111,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       replies: { 200: queued },
       handler: async (call) => {
         const { principal, params, body } = call;
-        const sender = await senderOf(sources, principal.accountId);
+        const sender = await senderOf(sources.profiles, principal.accountId);
         const found = await originalOf(principal.accountId, params.emailId);
         if (found instanceof Problem) return found;
         const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);

@@ -15,24 +15,20 @@ import {
 import { UnencodableLine, withShortLines } from '../../../../content/compose/short-lines.js';
 import type { BodyDecoder } from '../../../../content/decode/decoder.js';
 import type { Spool, SpooledContent, SpoolWriter } from '../../../../content/spool/spool.js';
-import { canonicalAddress, parseAddress } from '../../../../mail/address.js';
+import { parseAddress } from '../../../../mail/address.js';
 import type { HeaderPair } from '../../../../mail/header/header-pairs.js';
 import type { IndexedAddress, MessageIndex } from '../../../../mail/message-index.js';
 import { summarize } from '../../../../mail/summary.js';
-import {
-  addressKey,
-  LONGEST_DISPLAY_NAME,
-  type OwnAddresses,
-  type ThreadFields,
-} from '../../../../mail/writing/reply.js';
+import { addressKey, LONGEST_DISPLAY_NAME, type ThreadFields } from '../../../../mail/writing/reply.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import { clock } from '../../../../store/clock.js';
 import { newId } from '../../../../store/ids/new-id.js';
 import type { InlineMessages } from '../../../../store/inline-messages.js';
 import type { UploadField } from '../../pipeline/uploads.js';
-import { invalid, Problem, unauthenticated } from '../../problem.js';
+import { invalid, Problem } from '../../problem.js';
 import { isoTime } from '../emails/email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
+import { type Sender, senderOf } from './sender.js';
 
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
@@ -48,32 +44,6 @@ export interface OutboundSources {
   readonly maxMessageSize: number;
 }
 
-/** An account as the sender of mail. */
-export interface Sender {
-  readonly accountId: string;
-  /** The account's own address. */
-  readonly email: string;
-  readonly displayName: string;
-  readonly own: OwnAddresses;
-}
-
-/** @throws Problem 401 when the account was deleted during the request. */
-export async function senderOf({ profiles }: OutboundSources, accountId: string): Promise<Sender> {
-  const profile = await profiles.read(accountId);
-  if (profile === undefined) throw unauthenticated('invalid_token');
-  const { email, displayName, additionalAddresses } = profile;
-  const verified = additionalAddresses.filter(({ isVerified }) => isVerified).map(({ address }) => address);
-  const own = new Set([email, ...verified].map((address) => canonicalAddress(address) ?? address));
-  return { accountId, email, displayName, own };
-}
-
-/** The address in the form of the envelope; undefined when the account may not send from it. */
-export function ownAddress({ own }: Sender, address: string): string | undefined {
-  const parsed = parseAddress(address);
-  if (parsed === undefined || !own.has(canonicalAddress(address) ?? '')) return undefined;
-  return `${parsed.localPart}@${parsed.domain}`;
-}
-
 /** Describes the bodies of the routes that accept attachments. */
 export const LIMIT = 'The body may be as large as a message, and 4 MiB without the content of its attachments.';
 /** Describes the hold of the routes that queue an email. */
@@ -81,7 +51,6 @@ export const HELD =
   'Nobody gets it before `sendAt`, or before the seconds of the preference `undoSendSeconds` are over; until then it can be cancelled.';
 export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'attachments', field: 'content', spool });
 
-export const NOT_OWN = "must be the account's address or one of its verified additional addresses";
 export const NO_BODY = {
   textBody: ['send textBody or htmlBody'],
   htmlBody: ['send textBody or htmlBody'],
@@ -228,7 +197,7 @@ export async function sendNow(
   const index = isDatedAhead ? await sources.blobs.index(blob) : undefined;
   if (index === undefined || heldUntil === null || messageId === null)
     return mailbox.ask('retryOutbound', { outboundId });
-  const sender = await senderOf(sources, accountId);
+  const sender = await senderOf(sources.profiles, accountId);
   const outgoing = {
     from,
     subject,

@@ -18,10 +18,7 @@ import {
   HELD,
   LIMIT,
   NO_BODY,
-  NOT_OWN,
   type OutboundSources,
-  ownAddress,
-  senderOf,
   sendNow,
   sent,
   uploads,
@@ -37,6 +34,7 @@ import {
   sendInput,
   timeline,
 } from './outbound-shapes.js';
+import { NOT_OWN, ownAddress, senderOf } from './sender.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
   fromAddress: 'alice@example.test',
@@ -94,7 +92,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       example: EXAMPLE,
       replies: { 200: queued },
       handler: async ({ principal, body }) => {
-        const sender = await senderOf(sources, principal.accountId);
+        const sender = await senderOf(sources.profiles, principal.accountId);
         const from = ownAddress(sender, body.fromAddress);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
         const errors = {

@@ -1,37 +1,37 @@
-// Writes the flags of overlays to their emails (decision 0046) in the background, once the account's commits of overlays pause:
-// one account at a time, in small slices with pauses, so that new mail has priority. Overlays that newer ones cover are dropped
-// as soon as there are many. Overlays that are left when a node ends are written by the node that loads the mailbox next, or by
+// Writes deferred flags to their emails (decision 0046) in the background, once the account's commits of deferred writes pause: one account
+// at a time, in small slices with pauses, so that new mail has priority. Deferred writes that newer ones cover are dropped
+// as soon as there are many. Deferred writes that are left when a node ends are written by the node that loads the mailbox next, or by
 // housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkQueue } from '../work/work-queue.js';
 
-export interface FlagOverlayRows {
-  /** Drops overlays that newer ones cover; returns how many the account has left. */
+export interface DeferredFlagRows {
+  /** Drops deferred writes that newer ones cover; returns how many the account has left. */
   dropCovered(accountId: string): Promise<number>;
-  /** Writes flags to at most `most` emails; returns whether there were overlays before. */
+  /** Writes flags to at most `most` emails; returns whether there were deferred writes before. */
   write(accountId: string, most: number): Promise<boolean>;
-  /** Accounts whose overlays have not been written for `ageMs`. */
+  /** Accounts whose deferred writes have not been written for `ageMs`. */
   behind(ageMs: number, limit: number): Promise<readonly string[]>;
 }
 
-export interface FlagSettling {
+export interface FlagFlushing {
   /**
-   * Resolves when the account may have another overlay; their number is bounded, because loading or listing the mailbox reads
-   * them all. At the bound, covered overlays are dropped and the oldest others are written first.
+   * Resolves when the account may have another deferred write; their number is bounded, because loading or listing the mailbox reads
+   * them all. At the bound, covered deferred writes are dropped and the oldest others are written first.
    */
   makeRoom(accountId: string): Promise<void>;
-  /** Whether an account of this node may have overlays. */
+  /** Whether an account of this node may have deferred writes. */
   mayHave(accountId: string): boolean;
-  /** Notes that the account has one more overlay, or some that another node left. */
+  /** Notes that the account has one more deferred write, or some that another node left. */
   note(accountId: string): void;
-  /** Writes overlays that other nodes left; returns the number of accounts. */
+  /** Writes deferred writes that other nodes left; returns the number of accounts. */
   sweep(): Promise<number>;
   /** Stops after the slice that is being written. */
   stop(): Promise<void>;
 }
 
-export interface FlagSettlingOptions {
-  readonly rows: FlagOverlayRows;
+export interface FlagFlushingOptions {
+  readonly rows: DeferredFlagRows;
   /** Reports a slice that could not be written; it will be tried again. */
   failed(accountId: string, error: unknown): void;
   readonly quietMs?: number;
@@ -40,25 +40,25 @@ export interface FlagSettlingOptions {
 
 /** Emails of a slice; the account's commits wait for one slice. */
 const SLICE = 500;
-/** More emails than any overlay has: a command covers at most about 10,000. */
+/** More emails than any deferred write has: a command covers at most about 10,000. */
 const WHOLE = 10_000;
 /** Pause after a slice, as a multiple of the time that the slice took. */
 const REST = 2;
-/** Flags are written when commits of overlays have paused for QUIET_MS, or have gone on for PATIENCE_MS. */
+/** Flags are written when commits of deferred writes have paused for QUIET_MS, or have gone on for PATIENCE_MS. */
 const QUIET_MS = 300;
 const PATIENCE_MS = 30_000;
-/** Overlays per account; beyond them, commits write the emails themselves. */
-const MOST_OVERLAYS = 24;
-/** Covered overlays are dropped at once when there are this many more than after the last drop, or MOST_OVERLAYS. */
-const MANY_OVERLAYS = 8;
+/** Deferred writes per account; beyond them, commits write the emails themselves. */
+const MOST_DEFERRED = 24;
+/** Covered deferred writes are dropped at once when there are this many more than after the last drop, or MOST_DEFERRED. */
+const MANY_DEFERRED = 8;
 const RETRY_MS = 5_000;
-/** Overlays of this age belong to a node that has ended. */
+/** Deferred writes of this age belong to a node that has ended. */
 const LEFT_MS = 60_000;
 const ACCOUNTS_A_SWEEP = 100;
 
 interface Waiting {
   count: number;
-  /** How many were left after covered overlays were last dropped. */
+  /** How many were left after covered deferred writes were last dropped. */
   left: number;
   dropping: Promise<void> | undefined;
   /** ms of the monotonic clock. */
@@ -66,29 +66,29 @@ interface Waiting {
   last: number;
 }
 
-const isCrowded = ({ count, left }: Waiting) => count > left && count >= Math.min(left + MANY_OVERLAYS, MOST_OVERLAYS);
+const isCrowded = ({ count, left }: Waiting) => count > left && count >= Math.min(left + MANY_DEFERRED, MOST_DEFERRED);
 
-export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
-  return new Settler(options);
+export function startFlagFlushing(options: FlagFlushingOptions): FlagFlushing {
+  return new Flusher(options);
 }
 
-class Settler implements FlagSettling {
-  readonly #rows: FlagOverlayRows;
+class Flusher implements FlagFlushing {
+  readonly #rows: DeferredFlagRows;
   readonly #failed: (accountId: string, error: unknown) => void;
   readonly #quietMs: number;
   readonly #waiting = new Map<string, Waiting>();
-  /** Settles when covered overlays of all waiting accounts have been dropped. */
+  /** Resolves when covered deferred writes of all waiting accounts have been dropped. */
   #dropped: Promise<void> = Promise.resolve();
   #isStopped = false;
   readonly #queue: WorkQueue;
 
-  constructor(options: FlagSettlingOptions) {
+  constructor(options: FlagFlushingOptions) {
     const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
     this.#rows = rows;
     this.#failed = failed;
     this.#quietMs = quietMs;
     this.#queue = new WorkQueue({
-      work: (accountId) => this.#settle(accountId),
+      work: (accountId) => this.#flush(accountId),
       failed: (accountId, error) => this.#failed(accountId, error),
       most: Number.POSITIVE_INFINITY,
       backoff: { firstMs: retryMs },
@@ -98,9 +98,9 @@ class Settler implements FlagSettling {
 
   async makeRoom(accountId: string): Promise<void> {
     const account = this.#waiting.get(accountId);
-    if (account === undefined || account.count < MOST_OVERLAYS) return;
+    if (account === undefined || account.count < MOST_DEFERRED) return;
     await this.#drop(accountId, account);
-    while (account.count >= MOST_OVERLAYS && (await this.#rows.write(accountId, WHOLE))) account.count--;
+    while (account.count >= MOST_DEFERRED && (await this.#rows.write(accountId, WHOLE))) account.count--;
   }
 
   mayHave(accountId: string): boolean {
@@ -166,7 +166,7 @@ class Settler implements FlagSettling {
     account.count += account.left - count;
   }
 
-  /** Drops covered overlays of one account at a time, in order. */
+  /** Drops covered deferred writes of one account at a time, in order. */
   #drop(accountId: string, account: Waiting): Promise<void> {
     if (account.dropping !== undefined) return account.dropping;
     const dropping = this.#dropped
@@ -188,7 +188,7 @@ class Settler implements FlagSettling {
   }
 
   /** Returns the time after which the account is due again. */
-  async #settle(accountId: string): Promise<number | undefined> {
+  async #flush(accountId: string): Promise<number | undefined> {
     const account = this.#waiting.get(accountId);
     if (account === undefined) return undefined;
     if (this.#dueInMs(account) > 0) return this.#dueInMs(account);
@@ -196,7 +196,7 @@ class Settler implements FlagSettling {
     if (this.#dueInMs(account) > 0) return this.#dueInMs(account);
     const { last } = account;
     const isDone = await this.#writeAll(accountId, () => account.last === last || this.#dueInMs(account) <= 0);
-    // A commit may have added an overlay after the last check.
+    // A commit may have added a deferred write after the last check.
     if (isDone && account.last !== last) account.since = performance.now();
     else if (isDone) this.#waiting.delete(accountId);
     return this.#waiting.has(accountId) ? this.#dueInMs(account) : undefined;

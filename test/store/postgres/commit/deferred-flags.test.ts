@@ -1,10 +1,10 @@
-// Tests overlays of flags in PostgreSQL: whenever, in whatever pieces and how often they are written to the emails, a mailbox reads
+// Tests deferred flag writes in PostgreSQL: whenever, in whatever pieces and how often they are written to the emails, a mailbox reads
 // the flags of the last change.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { uuidText } from '../../../../src/mail/ids.js';
 import type { ChangeContent } from '../../../../src/store/changes/changes.js';
-import { startFlagSettling } from '../../../../src/store/flag-settling.js';
+import { startFlagFlushing } from '../../../../src/store/flag-flushing.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { runs } from '../../../support/amounts.js';
 import { migratedDatabase } from '../../../support/database/embedded-database.js';
@@ -38,9 +38,9 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), some }) },
 );
 
-test('a mailbox has the flags and keywords of the last change, however overlays are written', async (t) => {
+test('a mailbox has the flags and keywords of the last change, however deferred writes are written', async (t) => {
   const stores = await onPostgres(t);
-  const { overlays } = stores;
+  const { deferredFlags } = stores;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
       const { writer, ids } = await mailboxOf(stores);
@@ -52,8 +52,8 @@ test('a mailbox has the flags and keywords of the last change, however overlays 
       const keywordsOf = (id: string) => model.get(id)!.keywords;
       for (const next of steps) {
         const chosen = 'some' in next ? next.some.map((i) => ids[i]!).filter((id) => model.has(id)) : [];
-        if (next.kind === 'write') await overlays.write(accountId, next.most);
-        if (next.kind === 'drop') await overlays.dropCovered(accountId);
+        if (next.kind === 'write') await deferredFlags.write(accountId, next.most);
+        if (next.kind === 'drop') await deferredFlags.dropCovered(accountId);
         if (chosen.length === 0) continue;
         const changes: ChangeContent[] = [];
         if (next.kind === 'together' || next.kind === 'both') {
@@ -91,7 +91,7 @@ test('a mailbox has the flags and keywords of the last change, however overlays 
       t.deepEqual(await named(), expectedNames);
       t.deepEqual(await found(), expected);
       const before = await contentsOf(stores, accountId);
-      while (await overlays.write(accountId, 3));
+      while (await deferredFlags.write(accountId, 3));
       t.deepEqual(await contentsOf(stores, accountId), before);
       t.deepEqual(await found(), expected);
     }),
@@ -99,7 +99,7 @@ test('a mailbox has the flags and keywords of the last change, however overlays 
   );
 });
 
-test('accounts that commit overlays together get their own ids', async (t) => {
+test('accounts that commit deferred writes together get their own ids', async (t) => {
   const stores = await onPostgres(t);
   const mailboxes = [await mailboxOf(stores), await mailboxOf(stores), await mailboxOf(stores)];
   await Promise.all(
@@ -116,19 +116,19 @@ test('accounts that commit overlays together get their own ids', async (t) => {
       { emailId: ids[0], others: ids.slice(1, 2 + i) },
       { emailId: ids[2 + i], others: ids.slice(3 + i) },
     ]);
-    while (await stores.overlays.write(writer.accountId, 100));
+    while (await stores.deferredFlags.write(writer.accountId, 100));
     t.deepEqual(await found(), expected);
   }
 });
 
-test('overlays that a newer one covers are dropped, others are not', async (t) => {
+test('deferred writes that a newer one covers are dropped, others are not', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
   for (const flags of [1, 0, 1, 4]) await writer.commit([flaggedTogether(ids, flags)]);
   await writer.commit([flaggedTogether(ids.slice(0, 3), 8)]);
   await writer.commit([flaggedTogether(ids.slice(1, 4), 16)]);
-  t.is(await stores.overlays.dropCovered(writer.accountId), 3);
-  t.is(await stores.overlays.dropCovered(writer.accountId), 3);
+  t.is(await stores.deferredFlags.dropCovered(writer.accountId), 3);
+  t.is(await stores.deferredFlags.dropCovered(writer.accountId), 3);
   t.deepEqual(
     (await emailsOf(stores, writer.accountId)).map(({ flags }) => flags),
     [8, 16, 16, 16, 4, 4, 4],
@@ -140,55 +140,55 @@ test('of changes of two halves by turns the last of each are left', async (t) =>
   const { writer, ids } = await mailboxOf(stores);
   const halves = [ids.slice(0, 3), ids.slice(3, 6)];
   for (let flags = 1; flags <= 8; flags++) await writer.commit([flaggedTogether(halves[flags % 2]!, flags)]);
-  t.is(await stores.overlays.dropCovered(writer.accountId), 2);
+  t.is(await stores.deferredFlags.dropCovered(writer.accountId), 2);
   t.deepEqual(
     (await emailsOf(stores, writer.accountId)).map(({ flags }) => flags),
     [8, 8, 8, 7, 7, 7, 0],
   );
 });
 
-/** Returns stores whose overlays are written only when a commit needs room. */
+/** Returns stores whose deferred writes are written only when a commit needs room. */
 async function unwritten(t: ExecutionContext) {
   const { address } = await migratedDatabase(t);
-  const overlays = {
-    makeRoom: (accountId: string) => settling.makeRoom(accountId),
+  const deferredFlags = {
+    makeRoom: (accountId: string) => flushing.makeRoom(accountId),
     mayHave: () => true,
-    note: (accountId: string) => settling.note(accountId),
+    note: (accountId: string) => flushing.note(accountId),
   };
-  const stores = await onPostgres(t, overlays, address);
+  const stores = await onPostgres(t, deferredFlags, address);
   const faults: unknown[] = [];
   let writes = 0;
-  const write = (...of: Parameters<typeof stores.overlays.write>) => {
+  const write = (...of: Parameters<typeof stores.deferredFlags.write>) => {
     writes++;
-    return stores.overlays.write(...of);
+    return stores.deferredFlags.write(...of);
   };
-  const settling = startFlagSettling({
-    rows: { ...stores.overlays, write },
+  const flushing = startFlagFlushing({
+    rows: { ...stores.deferredFlags, write },
     failed: (...of) => void faults.push(of),
     quietMs: 3_600_000,
   });
   const sql = connect(address, { max: 1, applicationName: 'test' });
   t.teardown(() => sql.end());
-  const overlayCount = async (accountId: string) => {
-    const rows = await sql`select from flag_overlays where account_id = ${accountId}`;
+  const deferredCount = async (accountId: string) => {
+    const rows = await sql`select from deferred_flag_writes where account_id = ${accountId}`;
     return rows.length;
   };
-  return { stores, settling, faults, written: () => writes, overlayCount };
+  return { stores, flushing, faults, written: () => writes, deferredCount };
 }
 
-test('hundreds of quick changes of all emails are overlays, of which there are never many', async (t) => {
+test('hundreds of quick changes of all emails are deferred writes, of which there are never many', async (t) => {
   const rounds = 300;
-  const { stores, settling, faults, written, overlayCount } = await unwritten(t);
+  const { stores, flushing, faults, written, deferredCount } = await unwritten(t);
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
   for (let round = 1; round <= rounds; round++) {
     t.is((await writer.commit([flaggedTogether(ids, round)])).kind, 'committed');
     if (round % 10 !== 0) continue;
-    const count = await overlayCount(accountId);
-    t.true(count <= 24, `${count} overlays`);
+    const count = await deferredCount(accountId);
+    t.true(count <= 24, `${count} deferred writes`);
   }
-  t.true(written() < rounds / 4, `${written()} overlays were written`);
-  await settling.stop();
+  t.true(written() < rounds / 4, `${written()} deferred writes were written`);
+  await flushing.stop();
   t.deepEqual(faults, []);
   t.deepEqual(
     (await emailsOf(stores, accountId)).map(({ flags }) => flags),
@@ -197,7 +197,7 @@ test('hundreds of quick changes of all emails are overlays, of which there are n
 });
 
 test('of changes that do not cover each other there are never many either: a commit waits until the oldest is written', async (t) => {
-  const { stores, settling, faults, written, overlayCount } = await unwritten(t);
+  const { stores, flushing, faults, written, deferredCount } = await unwritten(t);
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
   const flags = ids.map(() => 0);
@@ -206,11 +206,11 @@ test('of changes that do not cover each other there are never many either: a com
     const [from, to] = parts[(round * 5) % parts.length]!;
     flags.fill(round, from, to);
     t.is((await writer.commit([flaggedTogether(ids.slice(from, to), round)])).kind, 'committed');
-    const count = await overlayCount(accountId);
-    t.true(count <= 24, `${count} overlays`);
+    const count = await deferredCount(accountId);
+    t.true(count <= 24, `${count} deferred writes`);
   }
   t.true(written() > 0);
-  await settling.stop();
+  await flushing.stop();
   t.deepEqual(faults, []);
   t.deepEqual(
     (await emailsOf(stores, accountId)).map((email) => email.flags),
@@ -218,7 +218,7 @@ test('of changes that do not cover each other there are never many either: a com
   );
 });
 
-test('a commit changes and removes emails of its own overlays', async (t) => {
+test('a commit changes and removes emails of its own deferred writes', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
@@ -238,19 +238,19 @@ test('a commit changes and removes emails of its own overlays', async (t) => {
   );
 });
 
-test('overlays that several nodes write at once beside commits and pruning', async (t) => {
+test('deferred writes that several nodes write at once beside commits and pruning', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
-  const { overlays, events } = stores;
+  const { deferredFlags, events } = stores;
   let isOver = false;
   const again = async (work: () => Promise<unknown>) => {
     while (!isOver) await work();
   };
   const nodes = [
-    again(() => overlays.write(accountId, 1)),
-    again(() => overlays.write(accountId, 3)),
-    again(() => overlays.dropCovered(accountId)),
+    again(() => deferredFlags.write(accountId, 1)),
+    again(() => deferredFlags.write(accountId, 3)),
+    again(() => deferredFlags.dropCovered(accountId)),
     again(() => events.prune(100 * 365 * 86_400_000, 1)),
   ];
   const model = new Map(ids.map((id, i) => [id, { flags: 0, modseq: i + 2 }]));
@@ -273,7 +273,7 @@ test('overlays that several nodes write at once beside commits and pruning', asy
   await Promise.all(nodes);
 });
 
-test('the log keeps the ids of overlays that are not written yet', async (t) => {
+test('the log keeps the ids of deferred writes that are not written yet', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
@@ -284,9 +284,9 @@ test('the log keeps the ids of overlays that are not written yet', async (t) => 
     (await stores.events.read(accountId, 0, 100)).map(({ seq }) => seq),
     [EMAILS + 2, EMAILS + 3],
   );
-  t.deepEqual(await stores.overlays.behind(-60_000, 10), [accountId]);
-  while (await stores.overlays.write(accountId, 100));
-  t.deepEqual(await stores.overlays.behind(-60_000, 10), []);
+  t.deepEqual(await stores.deferredFlags.behind(-60_000, 10), [accountId]);
+  while (await stores.deferredFlags.write(accountId, 100));
+  t.deepEqual(await stores.deferredFlags.behind(-60_000, 10), []);
   await stores.events.prune(100 * 365 * 86_400_000, 0);
   t.deepEqual(await stores.events.read(accountId, 0, 100), []);
   t.deepEqual(

@@ -1,13 +1,13 @@
-// Tests when overlays of flags are written to the emails: after a pause, one account at a time, again after a fault.
+// Tests when deferred flag writes are written to the emails: after a pause, one account at a time, again after a fault.
 import { setImmediate } from 'node:timers/promises';
-import { type FlagOverlayRows, startFlagSettling } from '../../src/store/flag-settling.js';
+import { type DeferredFlagRows, startFlagFlushing } from '../../src/store/flag-flushing.js';
 import test from '../support/test.js';
 
 const QUIET_MS = 20;
 const NEVER_MS = 3_600_000;
 
-/** Overlays in memory: the number of slices of each account that are not written. */
-class Rows implements FlagOverlayRows {
+/** Deferred writes in memory: the number of slices of each account that are not written. */
+class Rows implements DeferredFlagRows {
   readonly left = new Map<string, number>();
   readonly log: string[] = [];
   fault: Error | undefined;
@@ -57,14 +57,14 @@ function start(retryMs = 1, quietMs = QUIET_MS) {
   const rows = new Rows();
   const failures: unknown[] = [];
   const failed = (...of: unknown[]) => void failures.push(of);
-  return { rows, failures, settling: startFlagSettling({ rows, failed, quietMs, retryMs }) };
+  return { rows, failures, flushing: startFlagFlushing({ rows, failed, quietMs, retryMs }) };
 }
 
 test('what accounts have is written, one account after the other', async (t) => {
-  const { rows, settling } = start();
+  const { rows, flushing } = start();
   for (const id of ['a', 'b']) {
     rows.add(id, 3);
-    settling.note(id);
+    flushing.note(id);
   }
   await rows.until(() => rows.left.size === 0);
   await rows.until(() => rows.log.filter((what) => what.startsWith('write')).length === 8);
@@ -72,11 +72,11 @@ test('what accounts have is written, one account after the other', async (t) => 
     rows.log,
     ['a', 'b'].flatMap((id) => [`drop ${id}`, ...Array.from({ length: 4 }, () => `write ${id}`)]),
   );
-  await settling.stop();
+  await flushing.stop();
 });
 
-test('an account with 24 overlays has room when those that others cover are dropped, or the oldest is written', async (t) => {
-  const { rows, settling } = start(1, NEVER_MS);
+test('an account with 24 deferred writes has room when those that others cover are dropped, or the oldest is written', async (t) => {
+  const { rows, flushing } = start(1, NEVER_MS);
   let left = 0;
   rows.dropCovered = async () => {
     rows.log.push('drop');
@@ -89,9 +89,9 @@ test('an account with 24 overlays has room when those that others cover are drop
   };
   const note = async () => {
     const before = rows.log.length;
-    await settling.makeRoom('a');
+    await flushing.makeRoom('a');
     const done = rows.log.slice(before);
-    settling.note('a');
+    flushing.note('a');
     left++;
     await setImmediate();
     return done;
@@ -101,48 +101,48 @@ test('an account with 24 overlays has room when those that others cover are drop
   left = 5;
   t.deepEqual(await note(), ['drop']);
   t.deepEqual(await note(), []);
-  await settling.makeRoom('b');
+  await flushing.makeRoom('b');
   rows.dropCovered = async () => {
     throw new Error('no database');
   };
   while (left < 24) await note();
-  await t.throwsAsync(settling.makeRoom('a'), { message: 'no database' });
-  await settling.stop();
+  await t.throwsAsync(flushing.makeRoom('a'), { message: 'no database' });
+  await flushing.stop();
 });
 
-test('many overlays are looked through before the pause', async (t) => {
-  const { rows, settling } = start();
-  const timer = setInterval(() => settling.note('a'), 1);
+test('many deferred writes are looked through before the pause', async (t) => {
+  const { rows, flushing } = start();
+  const timer = setInterval(() => flushing.note('a'), 1);
   rows.add('a', 1);
   await rows.until(() => rows.log.length > 0);
   t.is(rows.log[0], 'drop a');
   clearInterval(timer);
   await rows.until(() => rows.left.size === 0);
-  await settling.stop();
+  await flushing.stop();
 });
 
-test('overlays that others cover are dropped as soon as there are many, whatever else is written', async (t) => {
-  const { rows, settling } = start(1, NEVER_MS);
+test('deferred writes that others cover are dropped as soon as there are many, whatever else is written', async (t) => {
+  const { rows, flushing } = start(1, NEVER_MS);
   rows.add('a', 1);
   rows.add('b', 1);
   for (let i = 0; i < 300; i++) {
     for (const id of ['a', 'b']) {
-      await settling.makeRoom(id);
-      settling.note(id);
+      await flushing.makeRoom(id);
+      flushing.note(id);
     }
     await setImmediate();
   }
   const drops = rows.log.length;
   t.true(drops >= 50 && drops < 100, `${drops} drops`);
   t.deepEqual(new Set(rows.log), new Set(['drop a', 'drop b']));
-  await settling.stop();
+  await flushing.stop();
 });
 
-test('overlays that could not be dropped are looked through when there are more; those that nothing covers not all the time', async (t) => {
-  const { rows, failures, settling } = start(1, NEVER_MS);
+test('deferred writes that could not be dropped are looked through when there are more; those that nothing covers not all the time', async (t) => {
+  const { rows, failures, flushing } = start(1, NEVER_MS);
   let left = 0;
   const note = async (count: number) => {
-    for (let i = 0; i < count; i++) settling.note('a');
+    for (let i = 0; i < count; i++) flushing.note('a');
     left += count;
     await setImmediate();
   };
@@ -163,42 +163,42 @@ test('overlays that could not be dropped are looked through when there are more;
   t.is(rows.log.length, 2);
   await note(1);
   t.is(rows.log.length, 3);
-  await settling.stop();
+  await flushing.stop();
 });
 
-test('a fault is told, and the overlays are written later', async (t) => {
-  const { rows, failures, settling } = start();
+test('a fault is told, and the deferred writes are written later', async (t) => {
+  const { rows, failures, flushing } = start();
   rows.add('a', 2);
   const fault = new Error('no database');
   rows.fault = fault;
-  settling.note('a');
+  flushing.note('a');
   await rows.until(() => rows.left.size === 0);
   t.deepEqual(failures, [['a', fault]]);
-  await settling.stop();
+  await flushing.stop();
 });
 
 test('a sweep writes what others have left; nothing is written after the stop', async (t) => {
-  const { rows, settling } = start();
+  const { rows, flushing } = start();
   rows.add('a', 2);
   rows.add('b', 1);
-  t.is(await settling.sweep(), 2);
+  t.is(await flushing.sweep(), 2);
   t.is(rows.left.size, 0);
-  await settling.stop();
+  await flushing.stop();
   rows.add('a', 1);
-  settling.note('a');
-  t.is(await settling.sweep(), 0);
+  flushing.note('a');
+  t.is(await flushing.sweep(), 0);
   t.is(rows.left.size, 1);
 });
 
 test('a sweep goes on with the next account after a fault', async (t) => {
-  const { rows, failures, settling } = start();
+  const { rows, failures, flushing } = start();
   rows.add('a', 1);
   rows.add('b', 1);
   rows.fault = new Error('rows are locked');
-  t.is(await settling.sweep(), 1);
+  t.is(await flushing.sweep(), 1);
   t.deepEqual([...rows.left.keys()], ['a']);
   t.is(failures.length, 1);
-  t.is(await settling.sweep(), 1);
+  t.is(await flushing.sweep(), 1);
   t.is(rows.left.size, 0);
-  await settling.stop();
+  await flushing.stop();
 });

@@ -1,11 +1,11 @@
-// Tests changes of flags of many emails, which the store keeps as overlays: the owner, the next owner, lists and the log agree after
-// each change, however much of the overlays has been written to the emails.
+// Tests changes of flags of many emails, which the store keeps as deferred writes: the owner, the next owner, lists and the log agree after
+// each change, however much of the deferred writes has been written to the emails.
 
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../../src/actors/mailbox/state/named-emails.js';
 import { ANSWERED, FLAGGED, SEEN } from '../../../../src/mail/flags.js';
 import { DELETED_BIT, unpackFlags, unpackUids } from '../../../../src/mail/packed-columns.js';
-import { postgresFlagOverlays } from '../../../../src/store/postgres/commit/flag-overlays.js';
+import { postgresDeferredFlags } from '../../../../src/store/postgres/commit/deferred-flags.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { start } from '../command-world.js';
@@ -41,7 +41,7 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
   const { world, account, mailbox, append } = await start();
   t.teardown(world.end);
   const { sql } = world;
-  const overlays = postgresFlagOverlays(sql);
+  const deferredFlags = postgresDeferredFlags(sql);
   for (let i = 0; i < EMAILS; i += 20)
     await Promise.all(Array.from({ length: 20 }, (_, n) => append('inbox', `m${i + n}`)));
   const model = new Map(Array.from({ length: EMAILS }, (_, i) => [i + 1, 0]));
@@ -72,8 +72,8 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
       for (const next of steps) {
-        if (next.kind === 'write') await overlays.write(account.id, next.most);
-        if (next.kind === 'drop') await overlays.dropCovered(account.id);
+        if (next.kind === 'write') await deferredFlags.write(account.id, next.most);
+        if (next.kind === 'drop') await deferredFlags.dropCovered(account.id);
         if (next.kind === 'reload') world.reload();
         if (next.kind !== 'batch') continue;
         // The commands are sent together, so they share a commit.
@@ -108,7 +108,7 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
   fresh.state.evolve(change!);
   t.deepEqual(snapshotOf(fresh.state), state, 'the state, from the log');
   t.is((await world.store.commit(change!)).kind, 'committed');
-  for (const id of [account.id, fresh.id]) while (await overlays.write(id, 100));
+  for (const id of [account.id, fresh.id]) while (await deferredFlags.write(id, 100));
   t.deepEqual((await tablesOf(world, fresh.id))['emails'], (await tablesOf(world, account.id))['emails']);
   await checkRows(world, t, account.id);
 });
@@ -146,8 +146,8 @@ test('an email that shares the batch of a large change keeps what happened to it
   await expected();
   world.reload();
   await expected();
-  const overlays = postgresFlagOverlays(world.sql);
-  while (await overlays.write(account.id, 77));
+  const deferredFlags = postgresDeferredFlags(world.sql);
+  while (await deferredFlags.write(account.id, 77));
   world.reload();
   await expected();
 });

@@ -1,27 +1,27 @@
-// Flag overlays (decision 0046): a change of the flags of many emails by one record of the log is committed as one row, which
-// refers to the ids in the log and is written to the emails later. An overlay applies to emails with a lower modseq, so any node
-// can write it at any time, also repeatedly, and it never undoes a newer change. Of several overlays with one seq, the one that
+// Deferred flag writes (decision 0046): a change of the flags of many emails by one record of the log is committed as one row, which
+// refers to the ids in the log and is written to the emails later. A deferred write applies to emails with a lower modseq, so any node
+// can write it at any time, also repeatedly, and it never undoes a newer change. Of several deferred writes with one seq, the one that
 // begins last in the ids is the newest.
-import type { FlagOverlayRows } from '../../flag-settling.js';
+import type { DeferredFlagRows } from '../../flag-flushing.js';
 import type { EmailPage } from '../../mailboxes.js';
 import { type Fragment, guarded, type Sql } from '../driver/client.js';
 import type { Pieces } from '../driver/statement-pieces.js';
 
 const ID_OCTETS = 16;
 /** At most this many emails are written in one step before keywords are read. */
-const MOST_SETTLED = 5_000;
+const MOST_FLUSHED = 5_000;
 
-/** The first `count` ids that an overlay `o` still has. A look-up by key: a join may read the account's whole log. */
+/** The first `count` ids that a deferred write `o` still has. A look-up by key: a join may read the account's whole log. */
 const idsOf = (sql: Sql, count: Fragment) => sql`
   substring((select ids from events where account_id = o.account_id and seq = o.seq)
     from o.first * ${ID_OCTETS} + 1 for ${count} * ${ID_OCTETS})`;
 
-/** All overlays of an account, with their ids. */
-const overlaysOf = (sql: Sql, accountId: string) => sql`
-  select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids from flag_overlays o where o.account_id = ${accountId}`;
+/** All deferred writes of an account, with their ids. */
+const deferredOf = (sql: Sql, accountId: string) => sql`
+  select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids from deferred_flag_writes o where o.account_id = ${accountId}`;
 
-/** An overlay of a record; its ids are in the row of the log. */
-export interface OverlayRow {
+/** A deferred write of a record; its ids are in the row of the log. */
+export interface DeferredRow {
   /** Account. */
   readonly a: string;
   readonly seq: number;
@@ -33,18 +33,18 @@ export interface OverlayRow {
   readonly keywords?: readonly string[] | undefined;
 }
 
-/** The part of the commit's statement that writes overlays. */
-export function writeOverlays(sql: Pieces, rows: readonly OverlayRow[]) {
+/** The part of the commit's statement that writes deferred writes. */
+export function writeDeferredFlags(sql: Pieces, rows: readonly DeferredRow[]) {
   if (rows.length === 0) return sql``;
   return sql`
-    , overlaid as (
-      insert into flag_overlays (account_id, seq, first, count, flags, keywords)
+    , deferred as (
+      insert into deferred_flag_writes (account_id, seq, first, count, flags, keywords)
       select a, seq, first, count, flags, keywords from json_to_recordset(${JSON.stringify(rows)}::json)
         as x (a uuid, seq bigint, first integer, count integer, flags smallint, keywords text[]) join passed using (a)
     )`;
 }
 
-export interface FlagOverlay {
+export interface DeferredFlagWrite {
   readonly seq: number;
   readonly flags: number;
   /** 16 octets each. */
@@ -52,20 +52,20 @@ export interface FlagOverlay {
 }
 
 /**
- * The overlays in the order in which they apply. Read them before the emails: an overlay that is written to the emails meanwhile
- * disappears.
+ * The deferred writes in the order in which they apply. Read them before the emails: a deferred write that is written to the emails
+ * meanwhile disappears.
  */
-export async function flagOverlays(sql: Sql, accountId: string): Promise<readonly FlagOverlay[]> {
+export async function deferredWrites(sql: Sql, accountId: string): Promise<readonly DeferredFlagWrite[]> {
   return guarded(
-    () => sql<FlagOverlay[]>`
-      select seq::float8 as seq, flags, ids from (${overlaysOf(sql, accountId)}) o order by o.seq, o.first desc`,
+    () => sql<DeferredFlagWrite[]>`
+      select seq::float8 as seq, flags, ids from (${deferredOf(sql, accountId)}) o order by o.seq, o.first desc`,
   );
 }
 
-/** Applies the overlays to a page of emails, as if they were written. */
-export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: readonly FlagOverlay[]): void {
+/** Applies the deferred writes to a page of emails, as if they were written. */
+export function applyDeferred({ ids, flags, modseqs, count }: EmailPage, writes: readonly DeferredFlagWrite[]): void {
   const rows = viewOf(ids);
-  for (const { seq, flags: overlaid, ids: theirs } of overlays) {
+  for (const { seq, flags: deferred, ids: theirs } of writes) {
     const wanted = viewOf(theirs);
     let next = 0;
     for (let at = 0; at < wanted.byteLength; at += ID_OCTETS) {
@@ -73,7 +73,7 @@ export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: rea
       if (compare(rows, next, count, wanted, at) !== 0) next = positionOf(rows, count, wanted, at);
       if (compare(rows, next, count, wanted, at) !== 0) continue;
       if (modseqs[next]! < seq) {
-        flags[next] = overlaid;
+        flags[next] = deferred;
         modseqs[next] = seq;
       }
       next++;
@@ -81,51 +81,51 @@ export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: rea
   }
 }
 
-/** A common table expression `overlaid` with the `id`, `flags` and `seq` of each email of an account that has an overlay. */
-export function overlaidFlags(sql: Sql, accountId: string) {
+/** A common table expression `deferred` with the `id`, `flags` and `seq` of each email of an account that has a deferred write. */
+export function deferredFlags(sql: Sql, accountId: string) {
   return sql`
-    overlay as materialized (
-      ${overlaysOf(sql, accountId)}
-    ), overlaid as materialized (
+    deferred_write as materialized (
+      ${deferredOf(sql, accountId)}
+    ), deferred as materialized (
       select distinct on (id) ${idAt(sql, sql`o.ids`)} as id, o.seq, o.flags
-      from overlay o cross join lateral generate_series(0, length(o.ids) / ${ID_OCTETS} - 1) i
+      from deferred_write o cross join lateral generate_series(0, length(o.ids) / ${ID_OCTETS} - 1) i
       order by id, o.seq desc, o.first desc
     )`;
 }
 
 /**
- * Drops overlays whose emails all have a newer one, which also has keywords where they have some: this happens when a client
+ * Drops deferred writes whose emails all have a newer one, which also has keywords where they have some: this happens when a client
  * marks a folder as read and as unread again. Returns how many are left.
  */
 async function dropCovered(sql: Sql, accountId: string): Promise<number> {
   const [row] = await guarded(
     () => sql<[{ left: number }]>`
-      with overlay as materialized (
+      with deferred as materialized (
         select o.seq, o.first, o.keywords is null as keeps, max(o.seq) over same as newest,
           max(o.seq) filter (where o.keywords is not null) over same as named
-        from flag_overlays o where o.account_id = ${accountId}
+        from deferred_flag_writes o where o.account_id = ${accountId}
         window same as (partition by ${idsOf(sql, sql`o.count`)})
       ), dropped as (
-        delete from flag_overlays t using overlay o
+        delete from deferred_flag_writes t using deferred o
         where t.account_id = ${accountId} and t.seq = o.seq and t.first = o.first and o.seq < o.newest and (o.keeps or o.seq < o.named)
         returning 1
       )
-      select (select count(*) from overlay)::int - (select count(*) from dropped)::int as left`,
+      select (select count(*) from deferred)::int - (select count(*) from dropped)::int as left`,
   );
   return row.left;
 }
 
 /**
- * Writes flags to at most `most` emails of an account's oldest overlay; returns whether there was one. It locks the account's row
+ * Writes flags to at most `most` emails of an account's oldest deferred write; returns whether there was one. It locks the account's row
  * first, like every commit, so the two never wait for each other's emails.
  */
-async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise<boolean> {
+async function writeDeferred(sql: Sql, accountId: string, most: number): Promise<boolean> {
   const rows = await guarded(
     () => sql`
       with due as materialized (
         select o.seq, o.first, o.flags, o.keywords,
           ${idsOf(sql, sql`least(o.count, ${most})`)} as ids
-        from flag_overlays o
+        from deferred_flag_writes o
         where o.account_id = ${accountId} order by o.seq, o.first desc limit 1
       ), account as materialized (
         select id from accounts where id = ${accountId} for no key update
@@ -136,10 +136,10 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
         update emails t set flags = e.flags, keywords = coalesce(e.keywords, t.keywords), modseq = e.seq from email e
         where t.account_id = e.account_id and t.id = e.id and t.modseq < e.seq
       ), shorter as (
-        update flag_overlays t set first = t.first + ${most}, count = t.count - ${most} from account a, due d
+        update deferred_flag_writes t set first = t.first + ${most}, count = t.count - ${most} from account a, due d
         where t.account_id = a.id and t.seq = d.seq and t.first = d.first and t.count > ${most}
       ), done as (
-        delete from flag_overlays t using account a, due d
+        delete from deferred_flag_writes t using account a, due d
         where t.account_id = a.id and t.seq = d.seq and t.first = d.first and t.count <= ${most}
       )
       select from account, due`,
@@ -148,35 +148,35 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
 }
 
 /**
- * Writes the overlays of an account until none has keywords, so that the emails have their current keywords. The caller owns the
- * account, so no new overlays appear.
+ * Writes the deferred writes of an account until none has keywords, so that the emails have their current keywords. The caller owns the
+ * account, so no new deferred writes appear.
  */
-export async function settleKeywords(sql: Sql, accountId: string): Promise<void> {
+export async function flushKeywords(sql: Sql, accountId: string): Promise<void> {
   for (;;) {
     const [row] = await guarded(
-      () => sql<[{ overlaid: boolean }]>`
-        select exists (select from flag_overlays where account_id = ${accountId} and keywords is not null) as overlaid`,
+      () => sql<[{ deferred: boolean }]>`
+        select exists (select from deferred_flag_writes where account_id = ${accountId} and keywords is not null) as deferred`,
     );
-    if (!row.overlaid || !(await writeOverlaid(sql, accountId, MOST_SETTLED))) return;
+    if (!row.deferred || !(await writeDeferred(sql, accountId, MOST_FLUSHED))) return;
   }
 }
 
-/** Accounts with overlays of changes older than `ageMs`: the node that owed them has ended. */
+/** Accounts with deferred writes of changes older than `ageMs`: the node that owed them has ended. */
 async function accountsBehind(sql: Sql, ageMs: number, limit: number): Promise<readonly string[]> {
   const rows = await guarded(
     () => sql<{ id: string }[]>`
       select distinct o.account_id as id
-      from flag_overlays o join events e on e.account_id = o.account_id and e.seq = o.seq
+      from deferred_flag_writes o join events e on e.account_id = o.account_id and e.seq = o.seq
       where e.at < now() - ${ageMs} * interval '1 millisecond' limit ${limit}`,
   );
   return rows.map(({ id }) => id);
 }
 
 /** `sql`: a `byKey` pool. */
-export function postgresFlagOverlays(sql: Sql): FlagOverlayRows {
+export function postgresDeferredFlags(sql: Sql): DeferredFlagRows {
   return {
     dropCovered: (accountId) => dropCovered(sql, accountId),
-    write: (accountId, most) => writeOverlaid(sql, accountId, most),
+    write: (accountId, most) => writeDeferred(sql, accountId, most),
     behind: (ageMs, limit) => accountsBehind(sql, ageMs, limit),
   };
 }
