@@ -10,6 +10,7 @@ import { loadAverage } from './support/machine.js';
 const NODES = 3;
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 120);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
+const THROUGHPUT_ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const HANGS = Math.ceil(ROUNDS / 2);
 const PARTS = ['kill', 'hang', 'restart', 'throughput', 'asks'];
 
@@ -23,7 +24,7 @@ export async function run(args: readonly string[]): Promise<void> {
     if (wanted('kill')) await killed(cluster, ROUNDS);
     if (wanted('hang')) await hung(cluster, HANGS);
     if (wanted('restart')) await rollingRestart(cluster);
-    if (wanted('throughput')) await throughput(cluster);
+    if (wanted('throughput')) await throughput(cluster, THROUGHPUT_ROUNDS);
     if (wanted('asks')) {
       for (const node of cluster.nodes) await node.stop();
       await remoteAsks(cluster);

@@ -7,7 +7,7 @@ import { temporaryDirectoryOnDisk } from '../../dev/temporary-directory.js';
 import { newApiKey } from '../../src/actors/directory/api-key.js';
 import type { ClusterView } from '../../src/store/leases.js';
 import { postgresDirectory } from '../../src/store/postgres/accounts/directory.js';
-import { connect } from '../../src/store/postgres/driver/client.js';
+import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { shardOf } from '../../src/store/shard.js';
 import { SmtpSender } from './smtp-load.js';
@@ -15,6 +15,8 @@ import { type ProbedAccount, pause } from './write-probe.js';
 
 export interface BenchCluster extends LocalCluster {
   readonly dataDir: string;
+  /** Connections to the database of the cluster. */
+  readonly sql: Sql;
   readonly accounts: readonly (ProbedAccount & { readonly email: string })[];
   /** Reads from the store which node has an account's shard; returns a function that gives the node's name. */
   owners(): Promise<(accountId: string) => string | null>;
@@ -74,6 +76,7 @@ export async function startBenchCluster(nodes: number, accounts: number): Promis
     return {
       ...cluster,
       dataDir,
+      sql,
       accounts: withEmail,
       settled,
       async owners() {

@@ -36,3 +36,7 @@ export function latency(name: string, samplesMs: readonly number[], goalMs?: num
 export function withGoal(value: number, goal: number): string {
   return `goal ${goal}: ${value <= goal ? 'reached' : 'MISSED'}`;
 }
+
+export function withLeast(value: number, goal: number): string {
+  return `goal at least ${goal}: ${value >= goal ? 'reached' : 'MISSED'}`;
+}

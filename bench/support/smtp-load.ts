@@ -11,10 +11,18 @@ export interface Load {
   readonly messages: number;
   /** The size of a message, in octets. */
   readonly size: number;
-  /** Returns the recipients of message `i`. */
-  recipients(i: number): readonly string[];
+  /** Returns the recipients of message `i`, which `sender` sends. */
+  recipients(i: number, sender: LoadSender): readonly string[];
   /** The texts of the messages in turn; by default all have one text of fifteen different words. */
   readonly texts?: readonly string[];
+}
+
+/** A connection of a load. */
+export interface LoadSender {
+  /** The index of its port in `ports`. */
+  readonly target: number;
+  /** The port of its own end. */
+  readonly localPort: number;
 }
 
 export interface LoadResult {
@@ -34,13 +42,14 @@ export async function smtpLoad(load: Load): Promise<LoadResult> {
   );
   const started = performance.now();
   await Promise.all(
-    senders.map(async (sender) => {
+    senders.map(async (sender, n) => {
+      const from = { target: n % load.ports.length, localPort: sender.localPort };
       while (next < load.messages) {
         const i = next++;
         const header =
           `From: Sender ${i} <sender@remote.test>\r\nTo: you@example.test\r\nSubject: Load message ${i}\r\n` +
           `Message-ID: <${i}.${started}@remote.test>\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\n\r\n`;
-        if (await sender.send('sender@remote.test', load.recipients(i), header + bodies[i % bodies.length]!))
+        if (await sender.send('sender@remote.test', load.recipients(i, from), header + bodies[i % bodies.length]!))
           accepted++;
       }
     }),
@@ -76,6 +85,10 @@ export class SmtpSender {
     sender.#socket.write('EHLO load.test\r\n');
     await sender.#replies(1);
     return sender;
+  }
+
+  get localPort(): number {
+    return this.#socket.localPort ?? 0;
   }
 
   /** Logs in by AUTH PLAIN. */
