@@ -1,6 +1,8 @@
 // Runs three nodes on this machine and measures how long accounts cannot be written when a node is killed, hangs or is restarted, what the
-// cluster accepts with one, two and three nodes, and what an ask of another node's mailbox costs. `npm run bench cluster [kill] [hang]
-// [restart] [throughput] [asks]` runs the named parts. BENCH_ACCOUNTS and BENCH_ROUNDS set their numbers.
+// cluster accepts with one, two and three nodes, what an ask of another node's mailbox costs, and what clients of another node cost. `npm
+// run bench cluster [kill] [hang] [restart] [boundary] [throughput] [asks]` runs the named parts. BENCH_ACCOUNTS and BENCH_ROUNDS set their
+// numbers; BENCH_OPERATIONS=IMAP limits the part boundary to operations whose names have this part.
+import { boundary } from './boundary/boundary.js';
 import { startBenchCluster } from './support/bench-cluster.js';
 import { remoteAsks } from './support/cluster-asks.js';
 import { hung, killed, rollingRestart } from './support/cluster-faults.js';
@@ -12,7 +14,7 @@ const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 120);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
 const THROUGHPUT_ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const HANGS = Math.ceil(ROUNDS / 2);
-const PARTS = ['kill', 'hang', 'restart', 'throughput', 'asks'];
+const PARTS = ['kill', 'hang', 'restart', 'boundary', 'throughput', 'asks'];
 
 export async function run(args: readonly string[]): Promise<void> {
   const unknown = args.filter((arg) => !PARTS.includes(arg));
@@ -24,6 +26,7 @@ export async function run(args: readonly string[]): Promise<void> {
     if (wanted('kill')) await killed(cluster, ROUNDS);
     if (wanted('hang')) await hung(cluster, HANGS);
     if (wanted('restart')) await rollingRestart(cluster);
+    if (wanted('boundary')) await boundary(cluster, (name) => name.includes(process.env['BENCH_OPERATIONS'] ?? ''));
     if (wanted('throughput')) await throughput(cluster, THROUGHPUT_ROUNDS);
     if (wanted('asks')) {
       for (const node of cluster.nodes) await node.stop();

@@ -32,7 +32,11 @@ export async function startBenchCluster(nodes: number, accounts: number): Promis
     dataDir,
     ports: await freeClusterPorts(nodes, 1),
     balanced: false,
-    settings: { MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_LOG_LEVEL: process.env['BENCH_LOG_LEVEL'] ?? 'warn' },
+    settings: {
+      MANSIO_HOSTED_DOMAINS: 'example.test',
+      MANSIO_LOG_LEVEL: process.env['BENCH_LOG_LEVEL'] ?? 'warn',
+      MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
+    },
   });
   const sql = connect({ url: cluster.postgres.url }, { max: 4, applicationName: 'bench' });
   const leases = postgresLeases(sql);
@@ -42,7 +46,14 @@ export async function startBenchCluster(nodes: number, accounts: number): Promis
     const email = `${name}@example.test`;
     const { id } = await directory.createAccount(email, 'Bench');
     const { apiKey, prefix, hash } = newApiKey(randomBytes);
-    await directory.createKey({ accountId: id, name: 'bench', scopes: ['app'], serviceWide: false, prefix, hash });
+    await directory.createKey({
+      accountId: id,
+      name: 'bench',
+      scopes: ['app', 'imap'],
+      serviceWide: false,
+      prefix,
+      hash,
+    });
     return { id, email, key: apiKey };
   }
 
