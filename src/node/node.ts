@@ -95,7 +95,7 @@ async function assemble(
   const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, dns);
   const signing = signingKeysOf(config, postgresSigningKeys(resources.sql));
   if (isFirst && signing !== undefined) await warnOfUnsigned(signing, log);
-  if (isFirst && listeners.http !== undefined) adviseOfHttp(config, listeners.http, log);
+  if (isFirst && listeners.http !== undefined) adviseOfHttp(config, listeners, log);
   await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();

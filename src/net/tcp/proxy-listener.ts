@@ -1,13 +1,16 @@
-// A listener in front of a server that cannot read PROXY headers. It accepts connections, learns the client's address, and carries octets
-// between the client and the server's Unix socket, each side at the other's pace. The server learns the address by a token, which the
-// listener sends as the address of a PROXY header (version 2). uWebSockets.js accepts such a header before every request, so a client could
-// send one too, but no client knows a token.
+// A listener in front of a server that cannot read PROXY headers, and whose TLS cannot change its certificate. It accepts connections, learns
+// the client's address, ends TLS where it has certificates, and carries octets between the client and the server's Unix socket, each side at
+// the other's pace. The server learns the address by a token, which the listener sends as the address of a PROXY header (version 2).
+// uWebSockets.js accepts such a header before every request, so a client could send one too, but no client knows a token.
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CertificateSource } from './certificate-source.js';
+import { type ConnectionLimitOptions, ConnectionLimits } from './connection-limits.js';
 import { firstBytes, PeerLeft, readProxied } from './first-bytes.js';
-import { canonicalAddress } from './ip-address.js';
+import { canonicalAddress, networkOf } from './ip-address.js';
 import { encodeProxyHeader } from './proxy-header.js';
+import { HandshakeFailed, secure } from './starttls.js';
 import type { TrustedNetworks } from './trusted-networks.js';
 
 export interface ProxyListenerOptions {
@@ -17,6 +20,10 @@ export interface ProxyListenerOptions {
   /** The path of the server's Unix socket. */
   readonly server: string;
   readonly trusted: TrustedNetworks;
+  /** Set: TLS begins after the PROXY header. */
+  readonly tls?: CertificateSource | undefined;
+  /** A network above its share is disconnected; trusted ones, which are balancers, have no share. Absent: no limit. */
+  readonly limits?: ConnectionLimitOptions | undefined;
   /** Called when a trusted peer sends no usable PROXY header. */
   readonly refused: (error: unknown, peer: string) => void;
   /** The time for which a connection may be silent; 10 s when absent, which is the limit of uWebSockets.js. */
@@ -37,6 +44,7 @@ const QUEUE_RETRIES = 40;
 
 export class ProxyListener {
   readonly #options: ProxyListenerOptions;
+  readonly #limits: ConnectionLimits | undefined;
   readonly #listener: Server;
   readonly #clients = new Set<Socket>();
   readonly #reaching: (() => void)[] = [];
@@ -45,6 +53,7 @@ export class ProxyListener {
 
   constructor(options: ProxyListenerOptions) {
     this.#options = options;
+    this.#limits = options.limits && new ConnectionLimits(options.limits);
     this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => void this.#take(client));
   }
 
@@ -79,7 +88,7 @@ export class ProxyListener {
   }
 
   async #take(client: Socket): Promise<void> {
-    const { trusted, firstOctetsMs = FIRST_OCTETS_MS, refused } = this.#options;
+    const { trusted, tls, firstOctetsMs = FIRST_OCTETS_MS, refused } = this.#options;
     const peer = canonicalAddress(client.remoteAddress ?? '');
     client.on('error', () => client.destroy());
     this.#clients.add(client);
@@ -88,13 +97,28 @@ export class ProxyListener {
       if (peer === undefined) throw new PeerLeft('gone at once');
       // A trusted peer that is silent so far may still send a header: its first octets decide.
       const { source } = trusted.includes(peer) ? await readProxied(client, firstOctetsMs) : { source: undefined };
-      const start = await firstBytes(client, firstOctetsMs, anything);
+      const address = source?.address ?? peer;
+      if (!this.#admits(client, address)) return void client.destroy();
+      const stream = tls === undefined ? client : await secure(client, tls, firstOctetsMs);
+      const start = await firstBytes(stream, firstOctetsMs, anything);
       if (start === undefined) client.destroy();
-      else this.#join(client, start, source?.address ?? peer);
+      else this.#join(stream, start, address);
     } catch (error) {
       client.destroy();
-      if (!(error instanceof PeerLeft)) refused(error, peer ?? '');
+      if (!(error instanceof PeerLeft || error instanceof HandshakeFailed)) refused(error, peer ?? '');
     }
+  }
+
+  /** Whether there is room for the connection, which occupies its place until it closes. */
+  #admits(client: Socket, address: string): boolean {
+    if (this.#limits === undefined) return true;
+    const slot = this.#limits.enter();
+    if (slot === undefined || client.destroyed) {
+      slot?.leave();
+      return false;
+    }
+    client.on('close', () => slot.leave());
+    return this.#options.trusted.includes(address) || slot.ofNetwork(networkOf(address)) === undefined;
   }
 
   #join(client: Socket, start: Buffer, address: string): void {

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { CertificateSource } from './certificate-source.js';
 
 /** The peer did not complete the handshake. */
-class HandshakeFailed extends Error {
+export class HandshakeFailed extends Error {
   override readonly name = 'HandshakeFailed';
 }
 

@@ -148,7 +148,7 @@ function checkExposure(values: Values, agree: Agree): void {
 
 function checkPorts(values: Values, agree: Agree): void {
   const ports = [
-    ...(['httpPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
+    ...(['httpPort', 'httpsPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
     ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
   ];
   ports.forEach((key, i) => {
@@ -237,7 +237,9 @@ function keptNodeId(dataDir: string): string | undefined {
 }
 
 /** Returns the URL for clients when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
-function listenerUrl({ httpBind: bind, httpPort, roles, hostname: host }: Config): string {
+function listenerUrl({ httpBind: bind, httpPort, httpsPort, roles, hostname: host }: Config): string {
+  if (httpsPort !== 'off' && httpsPort !== 0 && roles.has('api'))
+    return `https://${host}${httpsPort === 443 ? '' : `:${httpsPort}`}`;
   if (httpPort === 0 || httpPort === 'off' || !roles.has('api')) return '';
   const name = bind === '0.0.0.0' || bind === '::' ? host : bind.includes(':') ? `[${bind}]` : bind;
   return `http://${name}:${httpPort}`;

@@ -24,7 +24,7 @@ export const listeners = {
     'MANSIO_BIND',
     '127.0.0.1',
     ipAddress,
-    'Address of the mail listeners (SMTP, IMAP, POP3). The default opens nothing to other machines.',
+    'Address of the mail listeners (SMTP, IMAP, POP3) and of HTTPS. The default opens nothing to other machines.',
   ),
   httpBind: variable(
     'MANSIO_HTTP_BIND',
@@ -52,6 +52,12 @@ export const listeners = {
     8080,
     listenerPort,
     'Port of REST, hub and health. 0 picks a free port; `off` opens none, and health is on the metrics port.',
+  ),
+  httpsPort: variable<ListenerPort, ListenerPort>(
+    'MANSIO_HTTPS_PORT',
+    'off',
+    listenerPort,
+    'Port of REST, hub and health with TLS, with the certificates of the mail ports. 0 picks a free port; 443 needs root or the right to bind low ports.',
   ),
   metricsPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_METRICS_PORT',

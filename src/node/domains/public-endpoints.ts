@@ -23,6 +23,7 @@ function publicEndpoints(config: Config, nodes: readonly KnownNode[]): PublicEnd
 function nodeOf(config: Config): KnownNode {
   const { roles } = config;
   const ports = {
+    ...(roles.has('api') && { https: config.httpsPort }),
     ...(roles.has('mx') && { mx: config.mxPort }),
     ...(roles.has('submission') && { submission: config.submissionPort, submissions: config.submissionsPort }),
     ...(roles.has('imap') && { imap: config.imapPort, imaps: config.imapsPort }),

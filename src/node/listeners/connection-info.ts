@@ -20,7 +20,7 @@ const SETTINGS = {
 
 type PublicName = keyof typeof SETTINGS;
 
-export type Published = Pick<Config, 'hostname' | (typeof SETTINGS)[PublicName] | `${PublicName}Port`>;
+export type Published = Pick<Config, 'hostname' | 'httpsPort' | (typeof SETTINGS)[PublicName] | `${PublicName}Port`>;
 
 export type KnownNode = Pick<NodeRow, 'listeners' | 'state' | 'expired'>;
 
@@ -53,9 +53,10 @@ export function mxAddressOf(config: Published, nodes: readonly KnownNode[]): str
   return addressOf(config, nodes, 'mx');
 }
 
-/** The base URL of the API; undefined when the operator publishes none. */
+/** The base URL of the API: the published one, else that of the HTTPS listeners; undefined without both. */
 export function apiUrlOf(config: Published, nodes: readonly KnownNode[]): string | undefined {
-  return published(config, nodes, 'http');
+  const https = registered(nodes, 'https');
+  return published(config, nodes, 'http') ?? (https && `https://${https.replace(/:443$/, '')}`);
 }
 
 function protocolInfo(
@@ -85,7 +86,8 @@ function published(config: Published, nodes: readonly KnownNode[], name: PublicN
 
 /** A node whose port is off publishes no address for it. */
 function ownSetting(config: Published, name: PublicName): string | undefined {
-  return config[`${name}Port`] === 'off' ? undefined : config[SETTINGS[name]];
+  const isOff = config[`${name}Port`] === 'off' && (name !== 'http' || config.httpsPort === 'off');
+  return isOff ? undefined : config[SETTINGS[name]];
 }
 
 /** The address that most nodes have registered; stopping nodes count only when there are no others. */

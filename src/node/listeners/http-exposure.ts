@@ -4,15 +4,18 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/values.js';
 
-/** `http`: the address and port on which HTTP listens. */
+/** `http`, `https`: the addresses and ports of the listeners. */
 export function adviseOfHttp(
   { bind, httpBind, proxyNetworks }: Pick<Config, 'bind' | 'httpBind' | 'proxyNetworks'>,
-  http: string,
+  { http, https }: { readonly http?: string; readonly https?: string },
   log: Pick<Logger, 'info' | 'warn'>,
 ): void {
   if (isLoopback(httpBind)) {
-    if (!isLoopback(bind))
-      log.info({ http }, 'HTTP is open to this machine only; MANSIO_HTTP_BIND opens it to others, without TLS');
+    if (!isLoopback(bind) && https === undefined)
+      log.info(
+        { http },
+        'HTTP is open to this machine only; MANSIO_HTTPS_PORT opens it to others with TLS, MANSIO_HTTP_BIND without',
+      );
     return;
   }
   if (proxyNetworks.length > 0) return;

@@ -7,7 +7,7 @@ import { createPipeline } from '../../gateways/http/pipeline/pipeline.js';
 import { routeTable } from '../../gateways/http/route-table.js';
 import { liveLists } from '../../gateways/http/routes/emails/live-lists.js';
 import { createCors } from '../../gateways/http/server/cors.js';
-import { type HttpOptions, startHttp } from '../../gateways/http/server/server.js';
+import { type HttpOptions, type HttpServer, startHttp } from '../../gateways/http/server/server.js';
 import { createHub, type Hub } from '../../gateways/hub/hub.js';
 import { HUB_LIMITS } from '../../gateways/hub/limits.js';
 import { subscriptionCheck } from '../../gateways/push/subscription-check.js';
@@ -25,16 +25,18 @@ import type { Engine } from '../engine/engine.js';
 import { healthChecks } from '../health/health-checks.js';
 import { signingKeysOf } from '../health/signing-check.js';
 import type { Observability } from '../observability.js';
-import { type ProcessShare, shareOfConnections } from '../processes/process-share.js';
+import { limitsOf, type ProcessShare, shareOfConnections } from '../processes/process-share.js';
 import type { Resources } from '../resources.js';
 import { listenFailure } from '../start-failure.js';
 import { version } from '../version.js';
 import { apiUrlOf, connectionInfoOf } from './connection-info.js';
 import type { CredentialChecks } from './credential-checks.js';
 import { createHubPeers } from './hub-peers.js';
-import type { Listener, StopListener } from './open-listener.js';
+import type { StopListener } from './open-listener.js';
 
 const HUB_PATH = '/hubs/email';
+/** Connections with TLS take tens of kB each; browsers share them, so an address needs few. Logins are counted by the hub. */
+const HTTPS_LIMITS = { connections: 10_000, connectionsPerAddress: 1_000, connectionsPerAccount: 10_000 };
 
 /** What the listeners of a node share, and what HTTP needs besides. */
 export interface HttpSources {
@@ -53,12 +55,12 @@ export async function openHttp(
   sources: HttpSources,
   stops: StopListener[],
   hubGraceMs: number,
-): Promise<Listener | undefined> {
+): Promise<HttpServer | undefined> {
   const { config, resources, engine, observability, checks } = sources;
   const { metrics, tracer } = observability;
   const { log, processShare } = resources;
-  const { httpBind: bind, httpPort: port } = config;
-  if (port === 'off') return undefined;
+  if (!hasHttp(config)) return undefined;
+  const { httpBind, httpPort, bind, httpsPort } = config;
   const { mailboxes, directory } = engine;
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const hub = openHub(sources, guard);
@@ -70,9 +72,17 @@ export async function openHttp(
   const meter = metrics && { meter: metrics.http };
   const cors = createCors(config.corsOrigins);
   const http = await listenOrFail({
-    bind,
-    port,
-    ...(processShare && { sharing: { port: processShare.httpPort } }),
+    bind: httpBind,
+    port: httpPort,
+    ...(processShare && httpPort !== 'off' && { sharing: { port: processShare.httpPort } }),
+    ...(httpsPort !== 'off' && {
+      tls: {
+        bind,
+        port: httpsPort,
+        certificates: resources.tls.certificates,
+        limits: limitsOf(HTTPS_LIMITS, processShare?.count ?? 1),
+      },
+    }),
     handler: createPipeline({ routes, directory, credentials, guard, rates, log, tracer, ...meter }),
     webSockets: [{ path: HUB_PATH, endpoint: hub }],
     ...(cors && { cors }),
@@ -146,11 +156,15 @@ async function routesOf(
   });
 }
 
-async function listenOrFail(options: HttpOptions) {
-  const { bind, port } = options;
+async function listenOrFail(options: HttpOptions): Promise<HttpServer> {
+  const { bind, port, tls } = options;
   try {
     return await startHttp(options);
   } catch (error) {
+    // The two ports differ, so the port in the error of the system tells which one it concerns.
+    if (tls !== undefined && (port === 'off' || (error as { port?: unknown }).port === tls.port))
+      throw listenFailure(error, { name: 'HTTPS', variable: 'MANSIO_HTTPS_PORT', bind: tls.bind, port: tls.port });
+    if (port === 'off') throw error;
     throw listenFailure(error, {
       name: 'HTTP',
       variable: 'MANSIO_HTTP_PORT',
@@ -172,9 +186,9 @@ export function checksOf(
   return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
 }
 
-/** `off` has the same effect as a missing role. */
-export function hasHttp({ roles, httpPort }: Config): boolean {
-  return roles.has('api') && httpPort !== 'off';
+/** Ports that are all `off` have the same effect as a missing role. */
+export function hasHttp({ roles, httpPort, httpsPort }: Pick<Config, 'roles' | 'httpPort' | 'httpsPort'>): boolean {
+  return roles.has('api') && (httpPort !== 'off' || httpsPort !== 'off');
 }
 
 function hubLimitsOf({ count }: ProcessShare) {

@@ -25,7 +25,9 @@ import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 
 /** The open listeners by the names of the ready line (docs/interface/operator.md). */
 export type Listeners = Readonly<
-  Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners, string>>
+  Partial<
+    Record<'http' | 'https' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners, string>
+  >
 >;
 
 /** The time for current requests and messages when the node stops. */
@@ -93,7 +95,8 @@ export async function openListeners(
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
       ...addresses(mail),
-      ...(http && { http: http.address }),
+      ...(http && http.address !== '' && { http: http.address }),
+      ...(http?.tlsAddress !== undefined && { https: http.tlsAddress }),
     },
     vitals,
     beginDrain(othersListen) {
@@ -135,7 +138,8 @@ async function openMetrics(
   const { httpBind: bind, metricsPort: port } = config;
   if (port === 'off') return undefined;
   const { log, lifecycle } = resources;
-  const handler = exposition(metrics, hasHttp(config) ? undefined : vitals.health);
+  const hasPlainHttp = hasHttp(config) && config.httpPort !== 'off';
+  const handler = exposition(metrics, hasPlainHttp ? undefined : vitals.health);
   try {
     const http = await startHttp({ bind, port, handler, webSockets: [], log });
     lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));

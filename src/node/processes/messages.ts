@@ -10,7 +10,15 @@ import type { ProcessShare } from './process-share.js';
 export type ChosenPorts = Partial<
   Pick<
     Config,
-    'httpPort' | 'mxPort' | 'submissionPort' | 'submissionsPort' | 'imapPort' | 'imapsPort' | 'pop3Port' | 'pop3sPort'
+    | 'httpPort'
+    | 'httpsPort'
+    | 'mxPort'
+    | 'submissionPort'
+    | 'submissionsPort'
+    | 'imapPort'
+    | 'imapsPort'
+    | 'pop3Port'
+    | 'pop3sPort'
   >
 >;
 

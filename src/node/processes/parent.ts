@@ -284,9 +284,10 @@ function reasonOf({ failure, signal, code }: Ending): string {
   return signal === null ? `it ended with code ${code}; its log says why` : `it was ended by ${signal}`;
 }
 
-function chosenPorts({ http, mx, submission, submissions, imap, imaps, pop3, pop3s }: Listeners): ChosenPorts {
+function chosenPorts({ http, https, mx, submission, submissions, imap, imaps, pop3, pop3s }: Listeners): ChosenPorts {
   return {
     ...(http !== undefined && { httpPort: portOf(http) }),
+    ...(https !== undefined && { httpsPort: portOf(https) }),
     ...(mx !== undefined && { mxPort: portOf(mx) }),
     ...(submission !== undefined && { submissionPort: portOf(submission) }),
     ...(submissions !== undefined && { submissionsPort: portOf(submissions) }),

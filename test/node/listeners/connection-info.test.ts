@@ -23,6 +23,7 @@ const NOTHING: Published = {
   publicPop3s: undefined,
   ...{
     httpPort: 0,
+    httpsPort: 'off' as const,
     mxPort: 0,
     submissionPort: 0,
     submissionsPort: 0,
@@ -89,6 +90,16 @@ test('a node whose port is off publishes no address for it, whatever is set; oth
   const among = [...alone, node('b', { 'public:imap': 'mail.test:143', mx: 'b.test:25' })];
   t.is(connectionInfoOf({ ...NOTHING, ...off }, among).imap.port, 143);
   t.is(mxAddressOf({ ...NOTHING, ...off }, among), 'b.test:25');
+});
+
+test('the URL of the API is the published one, else that of HTTPS', (t) => {
+  const withHttps = (port: number) => [node('a', { https: `mail.test:${port}`, http: 'mail.test:8080' })];
+  t.is(apiUrlOf(NOTHING, withHttps(443)), 'https://mail.test');
+  t.is(apiUrlOf(NOTHING, withHttps(8443)), 'https://mail.test:8443');
+  t.is(apiUrlOf({ ...NOTHING, publicUrl: 'https://app.test' }, withHttps(443)), 'https://app.test');
+  const plainOff = { ...NOTHING, publicUrl: 'https://app.test', httpPort: 'off' as const };
+  t.is(apiUrlOf(plainOff, []), undefined);
+  t.is(apiUrlOf({ ...plainOff, httpsPort: 443 }, []), 'https://app.test');
 });
 
 test('what is published goes before what is open, and a port at another host is not told', (t) => {

@@ -16,7 +16,8 @@ const { healthUrl } = createRequire(join(process.cwd(), 'bin/'))('./health-check
 const said = (env: Readonly<Record<string, string>>) => {
   const log = new FakeLog();
   const config = readConfig(env);
-  adviseOfHttp(config, `${config.httpBind}:8080`, log as never);
+  const https = config.httpsPort === 'off' ? {} : { https: `${config.bind}:${config.httpsPort}` };
+  adviseOfHttp(config, { http: `${config.httpBind}:8080`, ...https }, log as never);
   return log.lines.map(({ level, fields, text }) => `${level} ${fields['http']} ${text}`);
 };
 
@@ -24,6 +25,7 @@ test('mail ports beyond loopback: a line says where HTTP stayed', (t) => {
   const [line, ...more] = said({ MANSIO_BIND: '0.0.0.0' });
   t.regex(line!, /^info 127\.0\.0\.1:8080 .*MANSIO_HTTP_BIND/);
   t.deepEqual(more, []);
+  t.deepEqual(said({ MANSIO_BIND: '0.0.0.0', MANSIO_HTTPS_PORT: '443' }), []);
   t.deepEqual(said({}), []);
   t.deepEqual(said({ MANSIO_BIND: '127.0.0.9' }), []);
 });

@@ -23,10 +23,17 @@ export const peerAddress: ReadAddress = (response) => {
 };
 
 /** Reads the address of a client that connects through the proxy listener. */
-export function clientAddress(proxyListener: Pick<ProxyListener, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
+export function clientAddress(
+  proxyListeners: readonly Pick<ProxyListener, 'addressOf'>[],
+  trusted: TrustedNetworks,
+): ReadAddress {
   return (response, headers) => {
-    const peer = proxyListener.addressOf(new Uint8Array(response.getProxiedRemoteAddress()));
-    if (peer === undefined || !trusted.includes(peer)) return peer;
+    const token = new Uint8Array(response.getProxiedRemoteAddress());
+    let peer: string | undefined;
+    for (const listener of proxyListeners) peer ??= listener.addressOf(token);
+    // A client of the server's own port; the address is empty on the Unix socket, which no client reaches without a token.
+    if (peer === undefined) return peerAddress(response, headers) || undefined;
+    if (!trusted.includes(peer)) return peer;
     return forwardedFor(headers.get('x-forwarded-for') ?? '', trusted) ?? peer;
   };
 }

@@ -5,7 +5,7 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocketEndpoint } from '../../web-socket.js';
-import type { HttpHandler, HttpReply, HttpRequest, Log, TakeBody } from '../exchange.js';
+import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, TakeBody } from '../exchange.js';
 import { Problem, problemReply } from '../problem.js';
 import { peerAddress, type ReadAddress } from './client-address.js';
 import type { Cors } from './cors.js';
@@ -51,8 +51,10 @@ export interface HttpOptions extends ListenOptions {
 }
 
 export interface HttpServer {
-  /** `ip:port`, with the port that was actually taken. */
+  /** `ip:port`, with the port that was actually taken; '' when the plain port is off. */
   readonly address: string;
+  /** `ip:port` of HTTPS; undefined without it. */
+  readonly tlsAddress: string | undefined;
   /**
    * Announces a stop: the server continues to serve, and every reply ends its connection. `othersListen`: other processes that share the
    * port accept the new connections.
@@ -64,6 +66,9 @@ export interface HttpServer {
    */
   stop(graceMs: number): Promise<void>;
 }
+
+/** RFC 6797: a year in which browsers use HTTPS for this host. It is sent where TLS ends here; a proxy decides for its own TLS. */
+const HSTS: HeaderField = ['Strict-Transport-Security', 'max-age=31536000'];
 
 const MIDWAY = 'A PROXY header stands where none is expected.';
 
@@ -123,6 +128,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 class UwsServer implements HttpServer {
   address = '';
+  tlsAddress: string | undefined;
   readonly #uws: ServerLibrary;
   readonly #options: HttpOptions;
   readonly #handler: HttpHandler;
@@ -160,9 +166,11 @@ class UwsServer implements HttpServer {
   async listen(): Promise<void> {
     const listening = await listen(this.#uws, this.#app, this.#options);
     this.#listening = listening;
-    this.#addressOf = listening.addressOf ?? peerAddress;
+    this.#addressOf = listening.addressOf;
     if (this.#endpoints.size > 0) await this.#lateUpgrades.start(listening.self);
-    this.address = authority(this.#options.bind, listening.port);
+    const { bind, tls } = this.#options;
+    if (listening.port !== undefined) this.address = authority(bind, listening.port);
+    if (listening.tlsPort !== undefined) this.tlsAddress = authority(tls?.bind ?? bind, listening.tlsPort);
   }
 
   beginDrain(othersListen = false): void {
@@ -217,6 +225,7 @@ class UwsServer implements HttpServer {
 
   #serve(response: HttpResponse, head: RequestHead): void {
     const remoteAddress = this.#addressOf(response, head.headers) ?? '';
+    const isSecure = this.#listening?.isSecure(response) === true;
     const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
     if (problem !== undefined) {
       response.onAborted(() => {});
@@ -254,7 +263,8 @@ class UwsServer implements HttpServer {
         if (answered === undefined) return;
         // The library does not report whether the client receives a reply without a body, so the next request is not served in this turn.
         if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
-        const reply = this.#cors(head, answered);
+        const shared = this.#cors(head, answered);
+        const reply = isSecure ? { ...shared, headers: [...shared.headers, HSTS] } : shared;
         const mustClose = !writer.aborted && body.abandon();
         const written = await writer.write(reply, {
           head: head.method === 'HEAD',
@@ -278,7 +288,7 @@ class UwsServer implements HttpServer {
     await this.#openRequests.settle(graceMs);
     this.#lateUpgrades.stop();
     this.#app.close();
-    await this.#listening?.closed?.();
+    await this.#listening?.closed();
   }
 }
 
