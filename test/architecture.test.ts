@@ -106,6 +106,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'store/errors',
       'store/ids/',
       'store/outbound',
+      'store/relays',
       'store/sts-policies',
       'lru-cache',
       'pino',
@@ -132,7 +133,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'rxjs',
     ],
   ],
-  ['node/config/', ['node/config/', 'work/']],
+  ['node/config/', ['node/config/', 'mail/relay-url', 'work/']],
   [
     'node/metrics/',
     ['node/metrics/', 'actors/', 'auth/', 'content/decode/', 'gateways/', 'mail/', 'net/smtp-client/', 'store/'],

@@ -44,6 +44,7 @@ const adapters: EngineAdapters = {
   remoteTransport: async () => ({
     deliver: () => Promise.reject(new Error('no mail leaves here')),
     close: async () => {},
+    relayLogins: { refusing: 0 },
   }),
 };
 const { mailboxes } = await startEngine(config, log, lifecycle, resources, observability, adapters);

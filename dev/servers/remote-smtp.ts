@@ -18,6 +18,7 @@ export interface RemoteMessage {
 
 /** Replies are complete, such as `451 4.7.1 come back later`; undefined accepts. */
 export interface RemoteBehaviour {
+  login?(user: string, password: string): string | undefined;
   mail?(sender: string): string | undefined;
   rcpt?(address: string, session: SMTPServerSession): string | undefined;
   /** Called after the message; a promise delays the reply. */
@@ -29,6 +30,10 @@ export interface RemoteBehaviour {
 export interface RemoteOptions {
   /** In PEM; without it STARTTLS is not offered. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** True when TLS begins with the connection, without STARTTLS. */
+  readonly isImplicitTls?: boolean;
+  /** True when mail is taken after a login alone; otherwise AUTH is not offered. */
+  readonly wantsLogin?: boolean;
   /** In octets; announced by SIZE. */
   readonly size?: number;
   /** The extensions that are not announced. */
@@ -54,7 +59,7 @@ interface Refusal extends Error {
 }
 
 export async function startRemoteSmtp(address: string, port: number, options: RemoteOptions = {}): Promise<RemoteSmtp> {
-  const { tls, size, hidden = [], behaviour = {} } = options;
+  const { tls, isImplicitTls = false, wantsLogin = false, size, hidden = [], behaviour = {} } = options;
   const messages: RemoteMessage[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -63,13 +68,19 @@ export async function startRemoteSmtp(address: string, port: number, options: Re
     banner: 'ready',
     ...tls,
     ...(size !== undefined && { size }),
-    disabledCommands: ['AUTH', ...(tls !== undefined ? [] : ['STARTTLS'])],
+    secure: isImplicitTls,
+    disabledCommands: [...(wantsLogin ? [] : ['AUTH']), ...(tls !== undefined ? [] : ['STARTTLS'])],
     hidePIPELINING: hidden.includes('PIPELINING'),
     hide8BITMIME: hidden.includes('8BITMIME'),
     hideSMTPUTF8: hidden.includes('SMTPUTF8'),
     hideENHANCEDSTATUSCODES: true,
     hideDSN: options.dsn !== true,
-    authOptional: true,
+    authOptional: !wantsLogin,
+    onAuth({ username, password }, _session, done) {
+      const refused = refusal(behaviour.login?.(username ?? '', password ?? ''));
+      if (refused === undefined) done(undefined, { user: username ?? '' });
+      else done(refused);
+    },
     disableReverseLookup: true,
     logger: false,
     onMailFrom: ({ address: sender }, _session, done) => done(refusal(behaviour.mail?.(sender))),

@@ -1,5 +1,5 @@
 // `mansio domain add | list | show | remove`: the domains for which this server accepts mail, the keys that sign their mail, and the DNS
-// records to publish. Running nodes apply changes at once, changes of keys within seconds.
+// records to publish. Running nodes apply changes at once, changes of keys within seconds. `domain-relay.ts` has `mansio domain relay`.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
@@ -9,8 +9,11 @@ import { zoneLines } from '../node/domains/dns-records.js';
 import { type DomainRecords, domainRecords, type RecordSettings } from '../node/domains/domain-records.js';
 import { readPublicEndpoints } from '../node/domains/public-endpoints.js';
 import type { Sql } from '../store/postgres/driver/client.js';
+import { postgresRelays } from '../store/postgres/outbound/relays.js';
+import type { RelaySetting } from '../store/relays.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
+import { registerDomainRelay, shownRelay, spfNote } from './domain-relay.js';
 import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
 import { type CommandStore, withStore } from './store.js';
@@ -31,6 +34,14 @@ type AddedDomain = DomainView & {
 
 interface DomainView extends DomainRecords {
   readonly name: string;
+  /** The smart host of its senders, without the password, or `direct`; null: as MANSIO_RELAY_URL says. */
+  readonly relay: string | null;
+}
+
+interface Settings extends RecordSettings {
+  /** The smart hosts by domain, and that of MANSIO_RELAY_URL. */
+  readonly relays: ReadonlyMap<string, RelaySetting>;
+  readonly relayUrl: string | undefined;
 }
 
 type ListedDomain = DomainView & { readonly createdAt: Date };
@@ -88,6 +99,8 @@ export function registerDomain(program: Command): void {
     });
     return { name, removed: true };
   });
+
+  registerDomainRelay(group);
 }
 
 async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain> {
@@ -102,7 +115,7 @@ async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain
       if (!(await signingKeys.add(key)))
         throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
     }
-    const plan = domainRecords(name, await keysOf(signingKeys, name), await readSettings(sql));
+    const plan = viewOf(name, await keysOf(signingKeys, name), await readSettings(sql));
     const madeSelectors = made.map(({ selector }) => selector);
     return { name, added, dkimKeys: made.length > 0 ? 'made' : 'present', madeSelectors, ...plan };
   });
@@ -162,15 +175,24 @@ async function listDomains(): Promise<readonly ListedDomain[]> {
   return withStore(async ({ sql, directory, signingKeys }: CommandStore) => {
     const [domains, keys] = [await directory.domains(), await signingKeys.all()];
     const settings = await readSettings(sql);
-    return domains.map(({ name, createdAt }) => ({ name, createdAt, ...domainRecords(name, keys, settings) }));
+    return domains.map(({ name, createdAt }) => ({ name, createdAt, ...viewOf(name, keys, settings) }));
   });
 }
 
-async function readSettings(sql: Sql): Promise<RecordSettings> {
+async function readSettings(sql: Sql): Promise<Settings> {
   const config = readConfig();
   const { dkim } = config;
   const fallback = dkim && { selector: dkim.selector, ...(await readKey('MANSIO_DKIM_KEY', dkim.key)) };
-  return { endpoints: await readPublicEndpoints(sql, config), fallback };
+  const relays = await postgresRelays(sql).all();
+  return { endpoints: await readPublicEndpoints(sql, config), fallback, relays, relayUrl: config.relayUrl };
+}
+
+/** `keys`: those of all domains. */
+function viewOf(name: string, keys: readonly SigningKey[], settings: Settings): Omit<DomainView, 'name'> {
+  const relay = settings.relays.get(name);
+  const spf = spfNote(relay, settings.relayUrl);
+  const { notes, ...records } = domainRecords(name, keys, settings);
+  return { relay: shownRelay(relay), ...records, notes: spf === undefined ? notes : [...notes, spf] };
 }
 
 function addedInWords({ name, added, dkimKeys, madeSelectors, ...plan }: AddedDomain): string {

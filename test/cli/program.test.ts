@@ -109,7 +109,9 @@ test('domain add, list and remove', async (t) => {
   t.deepEqual(again, { ...added, added: false, dkimKeys: 'present', madeSelectors: [] });
   const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === added.name);
   const { records, notes } = added;
-  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim: added.dkim, records, notes });
+  const { dkim, relay } = added;
+  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim, relay, records, notes });
+  t.is(relay, null);
   t.deepEqual(await json('domain', 'show', 'BÜCHER.test'), listed);
   t.deepEqual(await json('domain', 'remove', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', removed: true });
   t.is(

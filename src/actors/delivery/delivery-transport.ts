@@ -76,6 +76,11 @@ export interface DeliveryReport {
 }
 
 export interface DeliveryTransport {
+  /**
+   * The name of what the delivery shares with others, and waits for: the domain, or the smart host that its mail passes. The domain when
+   * absent. @throws StoreFault
+   */
+  destinationOf?(mail: Pick<DeliveryTask, 'sender' | 'domain' | 'recipients'>): Promise<string>;
   /** Does not reject for errors of the remote: the report contains them. @throws StoreFault when the message cannot be read */
   deliver(task: DeliveryTask): Promise<DeliveryReport>;
 }

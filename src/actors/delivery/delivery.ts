@@ -217,7 +217,7 @@ export class Delivery {
     const { signal } = this.#abort;
     let report: DeliveryReport | undefined;
     try {
-      const entry = await permit.enter(signal);
+      const entry = await permit.enter(signal, await this.#destinationOf(started, domain));
       if (entry.kind === 'unreachable') return { ...unreachableAgain(recipients, entry.text), postponed: [] };
       if (entry.kind !== 'entered') {
         this.#isInterrupted = true;
@@ -228,6 +228,12 @@ export class Delivery {
     } finally {
       permit.leave(signal.aborted ? undefined : unreachableBy(report));
     }
+  }
+
+  /** When it cannot be read, the transport will say so. */
+  async #destinationOf({ sender }: StartedDelivery, { domain, recipients }: DomainDelivery): Promise<string> {
+    const asked = this.#ports.deliveryTransport.destinationOf?.({ sender, domain, recipients });
+    return (await asked?.catch(() => domain)) ?? domain;
   }
 
   /** Undefined when the transport was not called. */

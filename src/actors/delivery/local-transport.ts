@@ -26,6 +26,11 @@ interface HostedTask extends Pick<DeliveryTask, 'domain' | 'recipients' | 'blob'
 /** Undefined when the recipients' domain is not hosted here. @throws StoreFault when the domain or the message cannot be read */
 export type HostedDelivery = (task: HostedTask) => Promise<DeliveryReport | undefined>;
 
+/** @throws StoreFault */
+type IsHosted = (mail: Pick<HostedTask, 'recipients'>) => Promise<boolean>;
+
+export type HostedTransport = HostedDelivery & { readonly isHosted: IsHosted };
+
 type Address = DeliveryTask['recipients'][number];
 type Judgement =
   | { readonly kind: 'delivered'; readonly localAccountId: string }
@@ -41,7 +46,7 @@ const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
 const MOVED = temporary('4.4.4', 'The domain is no longer hosted here.');
 const AWAY = temporary('4.3.0', 'The directory of mailboxes cannot be read now.');
 
-export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
+export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport {
   const { directory, facts, hostname, newId } = options;
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
@@ -87,15 +92,27 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
     return { outcomes, attempts: [attempt] };
   }
 
-  return async (task) => ((await isHosted(directory, task)) ? deliverHere(task) : undefined);
+  const hosted: IsHosted = (mail) => isHosted(directory, mail);
+  const deliver = async (task: HostedTask) => ((await hosted(task)) ? deliverHere(task) : undefined);
+  return Object.assign(deliver, { isHosted: hosted });
 }
 
 /** `remote`: delivers to domains that are not hosted here. */
-export function localDeliveryTransport(deliverHere: HostedDelivery, remote: DeliveryTransport): DeliveryTransport {
-  return { deliver: async (task) => (await deliverHere(task)) ?? remote.deliver(task) };
+export function localDeliveryTransport(deliverHere: HostedTransport, remote: DeliveryTransport): DeliveryTransport {
+  return {
+    deliver: async (task) => (await deliverHere(task)) ?? remote.deliver(task),
+    async destinationOf(mail) {
+      const destination = (await remote.destinationOf?.(mail)) ?? mail.domain;
+      // A smart host takes no mail for domains that are hosted here.
+      return destination !== mail.domain && (await deliverHere.isHosted(mail)) ? mail.domain : destination;
+    },
+  };
 }
 
-async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }: HostedTask): Promise<boolean> {
+async function isHosted(
+  directory: Pick<Directory, 'recipient'>,
+  { recipients }: Pick<HostedTask, 'recipients'>,
+): Promise<boolean> {
   const [first] = recipients;
   // All recipients have the same domain.
   return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';

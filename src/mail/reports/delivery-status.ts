@@ -35,6 +35,10 @@ const FAULTS = {
   'sts-host': '4.7.0',
   'sts-no-tls': '4.7.4',
   'sts-certificate': '4.7.5',
+  /** The smart host cannot be used as it is set up (RFC 3463 §3.4: system incorrectly configured). */
+  relay: '4.3.5',
+  /** The smart host does not accept the credentials: the message waits until they are mended. */
+  'relay-login': '4.7.8',
   'too-large': '5.3.4',
   'no-8bitmime': '5.6.3',
   'no-smtputf8': '5.6.7',

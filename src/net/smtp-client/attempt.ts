@@ -14,40 +14,35 @@ import {
 } from '../../mail/reports/delivery-status.js';
 import { mailParameters, rcptParameters } from '../../mail/reports/dsn-parameters.js';
 import type { SevenBitObstacle } from '../../mail/writing/seven-bit.js';
-import type { StsPolicy } from '../../store/sts-policies.js';
-import type { Dns } from '../dns/resolver.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
 import type { EnvelopeDsn } from './connection.js';
 import type { HostHealth } from './host-health.js';
 import type { SmtpClientLimits } from './limits.js';
-import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
+import type { Exchanger } from './mail-exchangers.js';
 import type { SmtpClientMeter } from './meter.js';
-import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
 import type { RecipientResults, TaskRecipient } from './recipient-results.js';
+import type { Blocked, MailRoute, RouteParts } from './route.js';
 import { type ClientSession, openSession, SessionFailure, type TlsPolicy } from './session.js';
 import type { SignedForm, SignedForms } from './signed-forms.js';
-import { allowsHost } from './sts-policy.js';
 import type { TransactionResult } from './transaction.js';
 
 /** The objects that all attempts of a node share. */
-export interface Common {
-  readonly dns: Dns;
+export interface Common extends RouteParts {
   readonly pool: SessionPool;
   readonly health: HostHealth;
-  readonly rules: HostRules;
   readonly limits: SmtpClientLimits;
   readonly meter: SmtpClientMeter;
   readonly hostname: string;
+  /** The port of mail hosts. */
   readonly port: number;
   readonly ca: string | undefined;
-  readonly random: () => number;
 }
 
 export interface Mail {
   readonly task: DeliveryTask;
   readonly forms: SignedForms;
-  readonly policy: StsPolicy | undefined;
+  readonly route: MailRoute;
   /** The signal is also aborted when the attempt has used up its time. */
   readonly signal: AbortSignal;
   readonly log: AttemptLog;
@@ -85,22 +80,13 @@ export class Attempt {
 
   /** @throws what reading the message throws */
   async run(): Promise<void> {
-    const { dns, random, limits, rules } = this.#common;
-    const { domain } = this.#mail.task;
     const started = performance.now();
-    const route = await mailExchangers(dns, domain, random);
-    if ('fault' in route) return this.#missed(nowhere(null), started, faultStatus(route.fault, route.detail));
-    // RFC 5321 §5.1: hosts with a priority not better than this node's would lead back to it.
-    let end = route.find(({ host }) => rules.isOwnName(host))?.priority ?? Number.POSITIVE_INFINITY;
-    const hosts = afterDoubtful(
-      route.filter(({ priority }) => priority < end),
-      this.#mail.task.recipients,
-    );
-    if (hosts.length === 0) {
-      const detail = `mail for ${domain} would come back to this host`;
-      return this.#missed(nowhere(route[0]!.host), started, faultStatus('own-host', detail));
-    }
-    for (const host of hosts.slice(0, limits.hosts)) {
+    const { task, route } = this.#mail;
+    const found = await route.hosts();
+    if ('status' in found) return this.#blocked(found, started);
+    let end = Number.POSITIVE_INFINITY;
+    const hosts = afterDoubtful(found, task.recipients);
+    for (const host of hosts.slice(0, this.#common.limits.hosts)) {
       if (this.#isOver) return;
       if (host.priority >= end) continue;
       if (await this.#tryHost(host)) end = host.priority;
@@ -109,37 +95,15 @@ export class Attempt {
 
   /** Tries the host's addresses in turn; returns true when the host is this node itself. */
   async #tryHost(exchanger: Exchanger): Promise<boolean> {
-    const { dns, random, limits, rules, health } = this.#common;
-    const { policy } = this.#mail;
-    const { host } = exchanger;
+    const { limits, health } = this.#common;
     const started = performance.now();
-    if (policy?.mode === 'enforce' && !allowsHost(policy, host)) {
-      this.#missed(
-        nowhere(host),
-        started,
-        faultStatus('sts-host', `${host} is not in the MTA-STS policy of the domain`),
-      );
-      return false;
+    const found = await this.#mail.route.addresses(exchanger);
+    if ('status' in found) {
+      this.#blocked(found, started);
+      return found.isOwn === true;
     }
-    const found = await hostAddresses(dns, exchanger, random);
-    if ('fault' in found) {
-      this.#missed(nowhere(host), started, faultStatus(found.fault, found.detail));
-      return false;
-    }
-    const own = found.find((address) => rules.isOwnAddress(address));
-    if (own !== undefined) {
-      const detail = `${host} (${own}) is this host itself`;
-      this.#missed({ host, address: own, tls: null }, started, faultStatus('own-host', detail));
-      return true;
-    }
-    const allowed = found.filter((address) => rules.isAllowed(address));
-    if (allowed.length === 0) {
-      // The sender sees the attempt and must not learn the private address.
-      this.#missed(nowhere(host), started, faultStatus('private-host', `${host} has no public address`));
-      return false;
-    }
-    for (const address of health.order(allowed).slice(0, limits.addressesPerHost)) {
-      if (this.#isOver || !(await this.#tryAddress(host, address))) break;
+    for (const address of health.order(found).slice(0, limits.addressesPerHost)) {
+      if (this.#isOver || !(await this.#tryAddress(exchanger.host, address))) break;
     }
     return false;
   }
@@ -147,10 +111,10 @@ export class Attempt {
   /** Returns true when another address of the host may do better. */
   async #tryAddress(host: string, address: string): Promise<boolean> {
     const { health, pool } = this.#common;
-    const { signal } = this.#mail;
+    const { signal, route } = this.#mail;
     const started = performance.now();
     const tried: Tried = { host, address, tls: null };
-    const notNow = health.notNow(address);
+    const notNow = health.notNow(this.#place(address));
     if (notNow?.kind === 'closing' && notNow.ms <= SHORT_WAIT_MS)
       await pause(notNow.ms, undefined, { signal }).catch(() => {});
     else if (notNow !== undefined) {
@@ -166,7 +130,7 @@ export class Attempt {
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
         this.#learn(address, error);
-        this.#missed(tried, started, error.status, error.kind !== 'unreachable');
+        this.#missed(tried, started, route.statusOf(error), error.kind !== 'unreachable');
         return error.kind === 'unreachable' || error.kind === 'silent';
       }
       if (session === undefined) {
@@ -230,8 +194,8 @@ export class Attempt {
         decided = decisive(statuses.values(), decided);
         if (isDelivered(result)) meter.sent(prefix.length + content.size);
         const closing = [...result.answers.values()].find(({ reply }) => reply !== undefined && isClosing(reply));
-        if (closing !== undefined) health.closing(session.address, closing.reply!);
-        else if (!result.isUnanswered) health.answered(session.address);
+        if (closing !== undefined) health.closing(this.#place(session.address), closing.reply!);
+        else if (!result.isUnanswered) health.answered(this.#place(session.address));
         isReusable = result.isReusable && (!result.needsReset || (await session.reset()));
         rest = [...limited, ...rest.slice(batch.length)];
       }
@@ -265,7 +229,9 @@ export class Attempt {
     const limited: TaskRecipient[] = [];
     this.#isDoubtful = isDoubtful;
     for (const addressee of batch) {
-      const { status, reply, stage } = answers.get(addressee.address)!;
+      const answer = answers.get(addressee.address)!;
+      const { reply, stage } = answer;
+      const status = this.#mail.route.statusOf(answer);
       statuses.set(addressee, status);
       const mayHaveIt = isDoubtful && stage !== 'rcpt';
       if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host, mayHaveIt);
@@ -302,18 +268,20 @@ export class Attempt {
   }
 
   #target(host: string, address: string) {
-    const { hostname, port, ca, limits, health, meter } = this.#common;
-    const { policy, signal } = this.#mail;
-    const wanted: TlsPolicy = policy?.mode === 'enforce' ? 'verified' : 'opportunistic';
+    const { hostname, ca, limits, health, meter } = this.#common;
+    const { route, signal, log } = this.#mail;
+    const { port, isImplicitTls, credentials, tls: wanted, key } = route.connection;
     const open = async (tls: TlsPolicy) => {
-      const session = await openSession({ host, address, port, tls, ca, hostname, limits, signal });
+      const options = { host, address, port, tls, isImplicitTls, credentials, ca, hostname, limits, signal };
+      const session = await openSession(options);
       health.connected(address);
       meter.connected(session.tls === null ? 'none' : session.isVerified ? 'verified' : 'unverified');
+      route.loggedIn(undefined);
       return session;
     };
     return {
       address,
-      key: `${address} ${host} ${wanted}`,
+      key: `${address} ${host} ${key}`,
       open: async () => {
         if (wanted === 'verified') return open(wanted);
         if (!health.hasTls(address)) return open('none');
@@ -323,19 +291,30 @@ export class Attempt {
           // RFC 7435: without a policy, mail is sent unencrypted when encryption fails.
           if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
           health.tlsFailed(address);
-          this.#mail.log.withoutTls(host, address, error.status.text);
+          log.withoutTls(host, address, error.status.text);
           return open('none');
         }
       },
     };
   }
 
+  /** A host is known by its address; its other ports, of a smart host, have a health of their own. */
+  #place(address: string): string {
+    const { port } = this.#mail.route.connection;
+    return port === this.#common.port ? address : `${address} port ${port}`;
+  }
+
   #learn(address: string, { kind, code, status }: SessionFailure): void {
     const { health } = this.#common;
     if (this.#mail.signal.aborted) return;
     if (kind === 'unreachable') health.unreachable(address, code ?? '');
-    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(address, status.text);
-    if (kind === 'closing') health.closing(address, status.text);
+    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(this.#place(address), status.text);
+    if (kind === 'closing') health.closing(this.#place(address), status.text);
+    if (kind === 'login') this.#mail.route.loggedIn(status);
+  }
+
+  #blocked({ tried, status }: Blocked, started: number): void {
+    this.#missed(tried, started, status);
   }
 
   /** Called when no recipient was tried at this host; `isReached` is true when the host's reply is the reason. */
@@ -364,10 +343,6 @@ function envelopeDsn({ dsn }: DeliveryTask, recipients: readonly TaskRecipient[]
     recipients.map(({ address, dsn: of }) => [address, of === undefined ? '' : rcptParameters(of)]),
   );
   return { mail: dsn ? mailParameters(dsn) : '', rcpt: (address) => asked.get(address) ?? '' };
-}
-
-function nowhere(host: string | null): Tried {
-  return { host, address: null, tls: null };
 }
 
 /**

@@ -25,6 +25,7 @@ interface Inside {
   _createSendStream(callback: Replied): object;
   _recipientQueue: readonly string[];
   _supportedExtensions: readonly string[];
+  _supportedAuth: readonly string[];
   _maxAllowedSize: number;
   _onData(chunk: Buffer): void;
   _onResponseTooLarge(): void;
@@ -77,6 +78,11 @@ export class ClientConnection extends SMTPConnection {
   /** In octets; 0 when the server does not announce it. */
   get largestMessage(): number {
     return (this as unknown as Inside)._maxAllowedSize;
+  }
+
+  /** True when the server announces a mechanism for user and password that the library knows: PLAIN, LOGIN or CRAM-MD5. */
+  get takesPasswords(): boolean {
+    return (this as unknown as Inside)._supportedAuth.some((mechanism) => mechanism !== 'XOAUTH2');
   }
 
   /**

@@ -10,6 +10,8 @@ export interface SmtpClientMeter {
   sent(octets: number): void;
   /** Called with the number of connections and the number of tasks that wait for one. */
   inUse(connections: number, waiting: number): void;
+  /** Called when a smart host has accepted or refused the credentials. */
+  relayLogin(outcome: 'accepted' | 'refused'): void;
 }
 
 export const NO_METER: SmtpClientMeter = {
@@ -17,4 +19,5 @@ export const NO_METER: SmtpClientMeter = {
   connected: () => {},
   sent: () => {},
   inUse: () => {},
+  relayLogin: () => {},
 };

@@ -15,18 +15,18 @@ export interface OwnHost {
 
 export interface HostRules {
   isOwnName(host: string): boolean;
-  isOwnAddress(address: string): boolean;
+  isOwnAddress(address: string, port: number): boolean;
   isAllowed(address: string): boolean;
 }
 
-export function hostRules(own: OwnHost, remotePort: number, allowPrivate: boolean): HostRules {
+export function hostRules(own: OwnHost, allowPrivate: boolean): HostRules {
   const name = own.hostname.toLowerCase();
   const bind = canonicalAddress(own.bind);
   const isWildcard = bind === '0.0.0.0' || bind === '::';
   return {
     isOwnName: (host) => host === name,
-    isOwnAddress(address) {
-      if (own.mxPort() !== remotePort) return false;
+    isOwnAddress(address, port) {
+      if (own.mxPort() !== port) return false;
       if (address === bind || address === '0.0.0.0' || address === '::') return true;
       if (isWildcard && (address.startsWith('127.') || address === '::1')) return true;
       const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);

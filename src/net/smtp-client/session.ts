@@ -1,7 +1,8 @@
-// One connection to a mail host, ready for transactions: dialled, greeted, and under TLS if possible. Every phase has an absolute time
-// limit here: the library only measures inactivity, and a server that sends single octets is never inactive.
+// One connection to a mail host, ready for transactions: dialled, greeted, under TLS if possible, and logged in to a smart host. Every phase
+// has an absolute time limit here: the library only measures inactivity, and a server that sends single octets is never inactive.
 import type { TLSSocket } from 'node:tls';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { RelayCredentials } from '../../mail/relay-url.js';
 import {
   type DeliveryFault,
   type DeliveryStatus,
@@ -23,6 +24,10 @@ export interface SessionOptions {
   readonly address: string;
   readonly port: number;
   readonly tls: TlsPolicy;
+  /** True when TLS begins with the connection, without STARTTLS. */
+  readonly isImplicitTls?: boolean;
+  /** Sent to a host with a verified certificate alone: `tls` is `verified`. */
+  readonly credentials?: RelayCredentials | undefined;
   /** PEM; when it is absent, the authorities of the system are used. */
   readonly ca?: string | undefined;
   /** The name in EHLO. */
@@ -37,9 +42,9 @@ export class SessionFailure extends Error {
   readonly status: DeliveryStatus;
   /**
    * `unreachable`: `code` has the code of the system; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed, or was
-   * required.
+   * required; `login`: the host does not accept the credentials.
    */
-  readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'other';
+  readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'login' | 'other';
   readonly code: string | undefined;
 
   constructor(status: DeliveryStatus, kind: SessionFailure['kind'], code?: string) {
@@ -84,7 +89,7 @@ export class ClientSession {
   #onOver: (() => void) | undefined;
 
   constructor(options: SessionOptions, socket: NonNullable<SMTPConnection.Options['connection']>) {
-    const { host, address, limits, hostname, tls, ca } = options;
+    const { host, address, limits, hostname, tls, isImplicitTls = false, ca } = options;
     this.#options = options;
     this.host = host;
     this.address = address;
@@ -94,7 +99,7 @@ export class ClientSession {
         host: address,
         ...(host.startsWith('[') ? {} : { servername: host }),
         name: hostname,
-        secure: false,
+        secure: isImplicitTls,
         ignoreTLS: tls === 'none',
         requireTLS: tls === 'verified',
         opportunisticTLS: tls === 'opportunistic',
@@ -153,16 +158,38 @@ export class ClientSession {
           this.#onOver?.();
         });
       });
-      connection.connect((error) => {
-        if (error) return fail(setupFailure(error, false, this.#options));
+      const succeed = () => {
         if (isSettled) return;
         isSettled = true;
         this.#unwatch();
         signal.removeEventListener('abort', onAbort);
-        this.#describeTls();
         resolve();
+      };
+      connection.connect((error) => {
+        if (error) return fail(setupFailure(error, false, this.#options));
+        if (isSettled) return;
+        this.#describeTls();
+        const { credentials } = this.#options;
+        if (credentials === undefined) succeed();
+        else this.#logIn(credentials).then(succeed, fail);
       });
     });
+  }
+
+  /** @throws SessionFailure; never settles when the connection is lost, which `#setUp` notices */
+  async #logIn(credentials: RelayCredentials): Promise<void> {
+    const { host } = this.#options;
+    if (!this.isVerified) throw loginFailure(`the smart host ${host} has no verified certificate: it gets no password`);
+    if (!this.#connection.takesPasswords)
+      throw loginFailure(`the smart host ${host} offers no login with user and password`);
+    const { user, password: pass } = credentials;
+    const error = await new Promise<LibraryError | null | undefined>((resolve) => {
+      this.#connection.login({ credentials: { user, pass } }, (failed) => resolve(failed));
+    });
+    if (!error) return;
+    const { response = '' } = error;
+    if (!response.startsWith('5')) throw setupFailure(error, false, this.#options);
+    throw loginFailure(`the smart host ${host} refuses the credentials: ${withoutSecrets(response, credentials)}`);
   }
 
   get isOver(): boolean {
@@ -277,6 +304,16 @@ export class ClientSession {
     const verified = this.isVerified ? ' (verified)' : '';
     this.tls = `${socket.getProtocol() ?? 'TLS'} ${socket.getCipher()?.standardName ?? 'unknown'}${verified}`;
   }
+}
+
+function loginFailure(text: string): SessionFailure {
+  return new SessionFailure(faultStatus('relay-login', text), 'login');
+}
+
+/** A host may repeat what it was sent. */
+function withoutSecrets(reply: string, { user, password }: RelayCredentials): string {
+  const forms = [`\0${user}\0${password}`, password].map((text) => Buffer.from(text).toString('base64'));
+  return [...forms, password].reduce((text, secret) => text.replaceAll(secret, '[hidden]'), reply);
 }
 
 function setupFailure(error: LibraryError, isUpgrading: boolean, { host, tls }: SessionOptions): SessionFailure {

@@ -20,6 +20,10 @@ import { type OutgoingMessage, OutgoingMessages } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
 import { RecipientResults, type TaskRecipient } from './recipient-results.js';
+import { RelayLogins } from './relay-logins.js';
+import { RelayRoute } from './relay-route.js';
+import { type RelayOptions, Relays } from './relays.js';
+import { MxRoute } from './route.js';
 import { SignedForms } from './signed-forms.js';
 import { createStsPolicies } from './sts.js';
 
@@ -27,6 +31,7 @@ export interface SmtpTransportOptions {
   readonly dns: Dns;
   readonly blobs: Pick<BlobStore, 'read' | 'stream'>;
   readonly stsPolicies: StsPolicyStore;
+  readonly relays: Pick<RelayOptions, 'store' | 'url'>;
   readonly own: OwnHost;
   readonly log: Logger;
   /** The port of remote hosts. */
@@ -43,7 +48,9 @@ export interface SmtpTransportOptions {
   readonly stsPort?: number;
 }
 
-export interface SmtpTransport extends DeliveryTransport {
+export interface SmtpTransport extends Required<DeliveryTransport> {
+  /** The smart hosts that refuse the credentials. */
+  readonly relayLogins: Pick<RelayLogins, 'refusing'>;
   /** Accepts no more tasks, and ends running tasks after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -59,6 +66,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
 }
 
 class PooledTransport implements SmtpTransport {
+  readonly relayLogins: RelayLogins;
   readonly #log: Logger;
   readonly #sign: Sign | undefined;
   readonly #meter: SmtpClientMeter;
@@ -67,18 +75,19 @@ class PooledTransport implements SmtpTransport {
   readonly #pool: SessionPool;
   readonly #common: Common;
   readonly #sts: ReturnType<typeof createStsPolicies>;
+  readonly #relays: Relays;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosing = false;
 
   constructor(options: SmtpTransportOptions) {
-    const { dns, blobs, stsPolicies, own, log, port, allowPrivate, sign, ca } = options;
+    const { dns, blobs, stsPolicies, relays, own, log, port, allowPrivate, sign, ca } = options;
     this.#log = log;
     this.#sign = sign;
     const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
     this.#meter = meter;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const rules = hostRules(own, port, allowPrivate);
+    const rules = hostRules(own, allowPrivate);
     this.#messages = new OutgoingMessages(blobs);
     this.#pool = new SessionPool(this.#limits, this.#meter);
     this.#common = {
@@ -103,7 +112,14 @@ class PooledTransport implements SmtpTransport {
       store: stsPolicies,
       log: this.#log,
     });
+    this.relayLogins = new RelayLogins(this.#meter);
+    this.#relays = new Relays({ ...relays, logins: this.relayLogins });
     setMaxListeners(0, this.#stopping.signal);
+  }
+
+  async destinationOf({ sender, domain }: Pick<DeliveryTask, 'sender' | 'domain'>): Promise<string> {
+    const relay = await this.#relays.of(sender);
+    return relay === undefined ? domain : `smart host ${relay.place}`;
   }
 
   async deliver(task: DeliveryTask): Promise<DeliveryReport> {
@@ -168,12 +184,17 @@ class PooledTransport implements SmtpTransport {
     }
     const end = this.#endOf(task);
     try {
-      const isLiteral = task.domain.startsWith('[');
+      const relay = await this.#relays.of(sender);
+      const hasPolicy = relay === undefined && !task.domain.startsWith('[');
       const [forms, policy] = await Promise.all([
         this.#formsOf(task),
-        isLiteral ? undefined : this.#sts.policyOf(task.domain),
+        hasPolicy ? this.#sts.policyOf(task.domain) : undefined,
       ]);
-      const mail = { task: { ...task, sender }, forms, policy, signal: end.signal, log: attempts };
+      const route =
+        relay === undefined
+          ? new MxRoute(this.#common, this.#common.port, task.domain, policy)
+          : new RelayRoute(this.#common, relay, this.relayLogins);
+      const mail = { task: { ...task, sender }, forms, route, signal: end.signal, log: attempts };
       try {
         await new Attempt(this.#common, mail, results).run();
       } catch (error) {

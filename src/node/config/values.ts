@@ -5,6 +5,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { domainToASCII } from 'node:url';
+import { parseRelayUrl, RELAY_URL_FORM } from '../../mail/relay-url.js';
 
 export interface Parser<T> {
   readonly accepts: string;
@@ -231,6 +232,14 @@ export const natsUrls: Parser<readonly string[]> = {
       demand(/^(nats|tls):\/\//i.test(each) && url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '');
     }
     return urls;
+  },
+};
+
+export const relayUrl: Parser<string> = {
+  accepts: RELAY_URL_FORM,
+  parse(text) {
+    demand(parseRelayUrl(text) !== undefined);
+    return text;
   },
 };
 

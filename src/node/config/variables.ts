@@ -1,6 +1,7 @@
 // The table of all settings: the name of each environment variable, its default, its accepted values and its meaning. `config.ts` reads the
 // variables, `mansio config` prints their values, and `npm run docs` writes docs/configuration.md from this table.
 import { resolve } from 'node:path';
+import { shownRelayUrl } from '../../mail/relay-url.js';
 import { listeners } from './listener-variables.js';
 import {
   contactUrl,
@@ -21,6 +22,7 @@ import {
   processCount,
   providerUrl,
   readableFile,
+  relayUrl,
   selector,
   setOf,
   vapidPrivateKey,
@@ -139,6 +141,13 @@ const incoming = {
 };
 
 const outgoing = {
+  relayUrl: variable<string | undefined, undefined>(
+    'MANSIO_RELAY_URL',
+    undefined,
+    relayUrl,
+    'The [smart host](operations.md#smart-hosts) for mail to other servers: `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS. `mansio domain relay` sets another one for a domain.',
+    { byDefault: 'none: the MX hosts of the recipients', shown: shownRelayUrl },
+  ),
   outboundDns: variable<List | undefined, undefined>(
     'MANSIO_OUTBOUND_DNS',
     undefined,

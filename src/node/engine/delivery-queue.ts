@@ -2,7 +2,7 @@
 // stops before the mailboxes, because it reports to them.
 import type { Logger } from 'pino';
 import type { DeliveryTransport } from '../../actors/delivery/delivery-transport.js';
-import { type HostedDelivery, localDeliveryTransport } from '../../actors/delivery/local-transport.js';
+import { type HostedTransport, localDeliveryTransport } from '../../actors/delivery/local-transport.js';
 import { DeliveryQueue } from '../../actors/delivery/queue.js';
 import type { QueueWakeup } from '../../actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler } from '../../actors/delivery/scheduler/scheduler.js';
@@ -19,6 +19,8 @@ import type { Metrics } from '../metrics/metrics.js';
 
 /** Delivers to remote domains. */
 export interface RemoteTransport extends DeliveryTransport {
+  /** The number of settings whose smart hosts refuse the credentials. */
+  readonly relayLogins: { readonly refusing: number };
   /** Closes connections that are kept for the next message. */
   close(): Promise<void>;
 }
@@ -27,7 +29,7 @@ export interface QueueParts {
   readonly store: OutboundStore;
   readonly blobs: BlobStore;
   readonly mailboxes: DeliveryMailboxes;
-  readonly hosted: HostedDelivery;
+  readonly hosted: HostedTransport;
   readonly ownership: Ownership;
   readonly queueWakeup: QueueWakeup;
   /** The incarnation of this process in its entry of the store. */

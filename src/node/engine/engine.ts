@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountApi } from '../../actors/account/account-api.js';
 import type { AccountApi } from '../../actors/account/protocol.js';
-import type { DeliveryQueue } from '../../actors/delivery/queue.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Transport } from '../../actors/runtime/transport/transport.js';
 import type { Config } from '../config/config.js';
@@ -14,11 +13,12 @@ import { startBackground } from './background.js';
 import { type ClusterAccess, joinCluster } from './cluster.js';
 import type { EngineContext } from './engine-context.js';
 import { type EngineMailboxes, startMailboxes } from './mailboxes.js';
-import { type OpenRemoteTransport, startOutbound } from './outbound.js';
+import { type EngineOutbound, type OpenRemoteTransport, startOutbound } from './outbound.js';
 import { type EngineStores, type OpenTexts, openStores } from './stores.js';
 
 export interface Engine
   extends Pick<ClusterAccess, 'ownership' | 'failed'>,
+    EngineOutbound,
     Pick<EngineMailboxes, 'directory' | 'inlineMessages' | 'consumers'>,
     Pick<EngineStores, 'accounts' | 'accountStores' | 'blobs' | 'exports' | 'folderMessages' | 'inbound' | 'settings'> {
   readonly mailboxes: Mailboxes;
@@ -27,8 +27,6 @@ export interface Engine
   readonly revocations: Pick<EngineStores['revocations'], 'period'>;
   /** The bus for notices and requests between nodes. */
   readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
-  /** Undefined without the role `outbound`. */
-  readonly queue: DeliveryQueue | undefined;
 }
 
 /** The parts of gateways that the engine uses; it creates them when it needs them. */
@@ -54,8 +52,9 @@ export async function startEngine(
   const { host, consumers } = actors;
   const { merging } = stores.search;
   observability.metrics?.watchEngine({ ...background, consumers, host, ownership, transport, merging });
-  const queue = await startOutbound(context, cluster, stores, actors, open.remoteTransport);
-  return { ...stores, ...actors, accountApi: accountApiOf(stores, actors), ownership, bus: transport, queue, failed };
+  const outbound = await startOutbound(context, cluster, stores, actors, open.remoteTransport);
+  const accountApi = accountApiOf(stores, actors);
+  return { ...stores, ...actors, ...outbound, accountApi, ownership, bus: transport, failed };
 }
 
 function accountApiOf({ accounts, accountStores }: EngineStores, actors: EngineMailboxes): AccountApi {

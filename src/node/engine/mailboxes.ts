@@ -1,7 +1,7 @@
 // The third step of the engine: the mailboxes. Refs of the actors come first, then what the actors ask through them, then the behavior of
 // the actors; at last the node acquires shards, and the actors are asked.
 import { type Consumers, createConsumers } from '../../actors/consumers/consumers.js';
-import { type HostedDelivery, hostedDelivery } from '../../actors/delivery/local-transport.js';
+import { type HostedTransport, hostedDelivery } from '../../actors/delivery/local-transport.js';
 import { messageFacts } from '../../actors/delivery/message-facts.js';
 import { QueueWakeup } from '../../actors/delivery/queue-wakeup.js';
 import { createDirectory } from '../../actors/directory/directory.js';
@@ -35,7 +35,7 @@ export interface EngineMailboxes {
   readonly inlineMessages: InlineMessages;
   /** The consumers of this node's accounts; not started yet. */
   readonly consumers: Consumers;
-  readonly hosted: HostedDelivery;
+  readonly hosted: HostedTransport;
   readonly queueWakeup: QueueWakeup;
 }
 

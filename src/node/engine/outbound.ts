@@ -1,6 +1,7 @@
 // The fifth step of the engine: outbound mail, on nodes with the role `outbound`.
 import { OUTBOUND_ROLE } from '../../actors/delivery/delivery-placement.js';
 import type { DeliveryQueue } from '../../actors/delivery/queue.js';
+import { postgresRelays } from '../../store/postgres/outbound/relays.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import { postgresStsPolicies } from '../../store/postgres/outbound/sts-policies.js';
 import type { ClusterAccess } from './cluster.js';
@@ -13,21 +14,28 @@ import type { EngineStores } from './stores.js';
 /** The transport for mail to remote domains; called only on nodes with the role `outbound`. */
 export type OpenRemoteTransport = (stores: RemoteTransportStores) => Promise<RemoteTransport>;
 
+/** Undefined without the role `outbound`. */
+export interface EngineOutbound {
+  readonly queue: DeliveryQueue | undefined;
+  readonly relayLogins: RemoteTransport['relayLogins'] | undefined;
+}
+
 export async function startOutbound(
   { config, log, lifecycle, node, observability }: EngineContext,
   { ownership, incarnation }: ClusterAccess,
   { blobs, outbound }: EngineStores,
   { mailboxes, hosted, queueWakeup }: EngineMailboxes,
   openRemote: OpenRemoteTransport,
-): Promise<DeliveryQueue | undefined> {
-  if (!config.roles.has(OUTBOUND_ROLE)) return undefined;
+): Promise<EngineOutbound> {
+  if (!config.roles.has(OUTBOUND_ROLE)) return { queue: undefined, relayLogins: undefined };
   const { sql } = node;
   const remote = await openRemote({
     blobs,
     stsPolicies: postgresStsPolicies(sql),
+    relays: postgresRelays(sql),
     signingKeys: postgresSigningKeys(sql),
   });
-  return openQueue(config, log, lifecycle, observability.metrics, {
+  const queue = openQueue(config, log, lifecycle, observability.metrics, {
     store: outbound,
     blobs,
     mailboxes,
@@ -38,4 +46,5 @@ export async function startOutbound(
     retry: retryOf(config),
     remote,
   });
+  return { queue, relayLogins: remote.relayLogins };
 }

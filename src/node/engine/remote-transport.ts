@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Dns } from '../../net/dns/resolver.js';
 import { createSmtpTransport } from '../../net/smtp-client/smtp-transport.js';
 import type { BlobStore } from '../../store/blobs.js';
+import type { RelayStore } from '../../store/relays.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
 import type { StsPolicyStore } from '../../store/sts-policies.js';
 import { atMost } from '../../work/time-bounds.js';
@@ -24,6 +25,7 @@ export interface RemoteTransportParts {
 export interface RemoteTransportStores {
   readonly blobs: BlobStore;
   readonly stsPolicies: StsPolicyStore;
+  readonly relays: Pick<RelayStore, 'relayOf'>;
   readonly signingKeys: SigningKeyStore;
 }
 
@@ -34,15 +36,16 @@ const CLOSED_MS = 400;
 
 export async function openRemoteTransport(
   { config, log, dns, metrics, mxPort }: RemoteTransportParts,
-  { blobs, stsPolicies, signingKeys }: RemoteTransportStores,
+  { blobs, stsPolicies, relays, signingKeys }: RemoteTransportStores,
 ): Promise<RemoteTransport> {
-  const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim } = config;
+  const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim, relayUrl } = config;
   // Only nodes that need the signer load it, because it is large.
   const { createSigner } = await import('../../checks/mailauth/signing.js');
   const transport = createSmtpTransport({
     dns,
     blobs,
     stsPolicies,
+    relays: { store: relays, url: relayUrl },
     own: { hostname, bind, mxPort },
     log,
     port,
@@ -52,6 +55,8 @@ export async function openRemoteTransport(
   });
   return {
     deliver: (task) => transport.deliver(task),
+    destinationOf: (mail) => transport.destinationOf(mail),
+    relayLogins: transport.relayLogins,
     async close() {
       await atMost(transport.close(CLOSING_MS), CLOSED_MS);
     },

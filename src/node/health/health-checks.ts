@@ -53,6 +53,8 @@ export function healthChecks(
     readonly queue: Queue | undefined;
     /** Undefined on nodes that do not sign. */
     readonly signing: Pick<SigningKeyStore, 'domainsWithoutKey'> | undefined;
+    /** Undefined on nodes without the role `outbound`. */
+    readonly relayLogins: { readonly refusing: number } | undefined;
     /** The outbound mail of all nodes. */
     readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
   },
@@ -89,6 +91,7 @@ export function healthChecks(
     },
   ];
   if (parts.signing !== undefined) checks.push(signingCheck(parts.signing));
+  if (parts.relayLogins !== undefined) checks.push(relayCheck(parts.relayLogins));
   // The server itself renews the self-signed certificate, so nobody has to watch it.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;
@@ -178,6 +181,22 @@ function queueResult(queue: Queue): HealthResult {
     return { status: 'Degraded', description: late(overdueMs), data };
   }
   return { status: 'Healthy', description: 'Outbound mail is delivered as it becomes due.', data };
+}
+
+/** Health is public, so it names no smart host; the timeline of an email that waits does. */
+function relayCheck(logins: { readonly refusing: number }): HealthCheck {
+  return {
+    name: 'relay',
+    tags: ['infrastructure'],
+    run: async () => {
+      const { refusing } = logins;
+      const data = { refusing };
+      if (refusing === 0) return { status: 'Healthy', description: 'No smart host refuses the credentials.', data };
+      const what = refusing === 1 ? 'A smart host refuses' : `${refusing} smart hosts refuse`;
+      const description = `${what} the credentials: outbound mail waits. See "mansio queue list" for the reply.`;
+      return { status: 'Degraded', description, data };
+    },
+  };
 }
 
 function certificateCheck(tls: Checked['tls'], now: () => number): HealthCheck {

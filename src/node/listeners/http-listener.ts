@@ -178,12 +178,12 @@ async function listenOrFail(options: HttpOptions): Promise<HttpServer> {
 /** The checks of a node's health; `hub` while it serves one. */
 export function checksOf(
   resources: Resources,
-  { commits, ownership, queue }: Engine,
+  { commits, ownership, queue, relayLogins }: Engine,
   hub: { readonly connections: number } | undefined,
 ) {
   const outbound = resources.breaker.guard(postgresOutbound(resources.healthSql));
   const signing = signingKeysOf(resources.config, resources.breaker.guard(postgresSigningKeys(resources.healthSql)));
-  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
+  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, relayLogins, outbound });
 }
 
 /** Ports that are all `off` have the same effect as a missing role. */

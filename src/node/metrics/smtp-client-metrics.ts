@@ -18,10 +18,16 @@ export function smtpClientMeter(families: Families): SmtpClientMeter {
     ['tls'],
   );
   const octets = families.counter('smtp_client_octets_total', 'Bytes of messages that other servers accepted.', []);
+  const logins = families.counter(
+    'smtp_client_relay_logins_total',
+    'Logins to smart hosts, one per connection; outcome: accepted or refused.',
+    ['outcome'],
+  );
   let [connections, waiting] = [0, 0];
   families.gauge('smtp_client_connections', 'Open connections to other servers.', () => connections);
   families.gauge('smtp_client_waiting', 'Deliveries that wait for a connection.', () => waiting);
   for (const tls of ['none', 'unverified', 'verified']) connected.inc({ tls }, 0);
+  for (const outcome of ['accepted', 'refused']) logins.inc({ outcome }, 0);
   return {
     attempted: (outcome, ms) => hosts.observe({ outcome }, ms / 1000),
     connected: (tls) => connected.inc({ tls }),
@@ -30,5 +36,6 @@ export function smtpClientMeter(families: Families): SmtpClientMeter {
       connections = now;
       waiting = queued;
     },
+    relayLogin: (outcome) => logins.inc({ outcome }),
   };
 }

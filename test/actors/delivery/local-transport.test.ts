@@ -36,6 +36,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
       left.push(task);
       return answer(task, 'temporary');
     },
+    destinationOf: async () => 'smart host h:587',
   };
   const make = (used: Pick<Directory, 'recipient' | 'openUnclaimed'>) =>
     localDeliveryTransport(
@@ -162,4 +163,11 @@ test('a domain that is taken away meanwhile is tried again, by the other way the
   };
   const { outcomes } = await make(moving).deliver(await task(['x@here.test']));
   t.like(outcomes[0]!, { kind: 'temporary', statusCode: '4.4.4' });
+});
+
+test('mail to a hosted domain shares nothing with a smart host', async (t) => {
+  const { directory, make, task } = await setUp(t);
+  const transport = make(directory);
+  t.is(await transport.destinationOf!(await task(['x@here.test'])), 'here.test');
+  t.is(await transport.destinationOf!(await task(['x@elsewhere.test'])), 'smart host h:587');
 });

@@ -49,6 +49,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
       policyOf: async (domain) => policies.get(domain),
       keep: async (domain, policy) => void policies.set(domain, policy),
     },
+    relays: { store: { relayOf: async () => undefined } },
     own: { hostname: 'mail.sender.test', bind: '127.0.0.1', mxPort: () => undefined },
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     port,

@@ -1,6 +1,7 @@
 // Tests connections of the SMTP client: they are reused, limited per host and in total, and shared fairly when they are short.
 
 import type { DeliveryTask } from '../../../src/actors/delivery/delivery-transport.js';
+import { NO_METER } from '../../../src/net/smtp-client/meter.js';
 import test from '../../support/test.js';
 import { MESSAGE, only, world } from './client-world.js';
 
@@ -79,12 +80,7 @@ test('a slow host does not keep the others from their mail', async (t) => {
   const { remote, deliver } = await world(t, {
     zones: zonesOf(4),
     limits: { connections: 3, connectionsPerHost: 2 },
-    meter: {
-      attempted: () => {},
-      connected: () => {},
-      sent: () => {},
-      inUse: (connections) => void inUse.push(connections),
-    },
+    meter: { ...NO_METER, inUse: (connections) => void inUse.push(connections) },
   });
   let answer = () => {};
   const held = new Promise<undefined>((resolve) => {

@@ -37,6 +37,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
         ownership,
         queue: undefined,
         signing: undefined,
+        relayLogins: undefined,
       },
       () => now,
     );
@@ -99,6 +100,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         ownership: { ...ownership, ...changed },
         queue: undefined,
         signing: undefined,
+        relayLogins: undefined,
       },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
@@ -146,6 +148,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       ownership,
       queue,
       signing: undefined,
+      relayLogins: undefined,
     }).find(({ name }) => name === 'delivery-queue')!;
     t.deepEqual(check.tags, ['api']);
     return check.run();
@@ -210,6 +213,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         ownership: { ...ownership, view: seen },
         queue: undefined,
         signing: undefined,
+        relayLogins: undefined,
         outbound,
       },
     );

@@ -164,9 +164,12 @@ export class DomainPermit {
     slot.count(1, 0);
   }
 
-  /** Waits for the permit. The email counts as waiting while all of its domains wait. */
-  async enter(signal: AbortSignal): Promise<Entry> {
-    const entry = await this.#counted(this.#domains.enter(this.#request(this.#domain), signal));
+  /**
+   * Waits for the permit. The email counts as waiting while all of its domains wait. `destination`: the domain, or the smart host that
+   * takes its mail.
+   */
+  async enter(signal: AbortSignal, destination = this.#domain): Promise<Entry> {
+    const entry = await this.#counted(this.#domains.enter(this.#request(destination), signal));
     if (entry.kind === 'entered') this.#entered = entry;
     return entry;
   }

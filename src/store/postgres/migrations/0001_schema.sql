@@ -39,7 +39,9 @@ create table nodes (
 
 create table domains (
   name text primary key,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Where mail of its senders goes: the URL of a smart host, or 'direct'. Null: as MANSIO_RELAY_URL says.
+  relay text
 );
 
 create table dkim_keys (

@@ -75,6 +75,23 @@ test('a domain of which no host was reached is tried for one email, not for all 
   t.is((await scheduler.domain(scheduler.reserve('d')!, 'd', 'dead.test').enter(signal)).kind, 'entered');
 });
 
+test('mail through a smart host that hangs or is away delays no mail to the same domain on another way', async (t) => {
+  const scheduler = new DeliveryScheduler({ perDomain: 1 });
+  const enter = (accountId: string, destination?: string) => {
+    const permit = scheduler.domain(scheduler.reserve(accountId)!, accountId, 'x.test');
+    return { permit, entry: permit.enter(signal, destination) };
+  };
+  const first = enter('a', 'smart host h:587');
+  t.is((await first.entry).kind, 'entered');
+  const direct = enter('b');
+  t.is((await direct.entry).kind, 'entered');
+  const [second, waiting] = [enter('c', 'smart host h:587'), enter('d')];
+  first.permit.leave('no route');
+  t.is((await second.entry).kind, 'unreachable');
+  direct.permit.leave();
+  t.is((await waiting.entry).kind, 'entered');
+});
+
 test('what waits of an account is known, with what came before it', async (t) => {
   const scheduler = new DeliveryScheduler({ perDomain: 1, connectionsPerHost: 1 });
   const { signal } = new AbortController();
