@@ -31,12 +31,13 @@ import { healthRoute } from './routes/health.js';
 import { appleProfileRoutes } from './routes/mail-programs/apple-profile.js';
 import { autoconfigRoutes, type MailProgramSources } from './routes/mail-programs/autoconfig.js';
 import { autodiscoverRoutes } from './routes/mail-programs/autodiscover.js';
+import { mtaStsRoute, type StsSources } from './routes/mail-programs/mta-sts.js';
 import { outboundRoutes } from './routes/outbound/outbound.js';
 import { draftRoutes } from './routes/outbound/outbound-drafts.js';
 import { replyRoutes } from './routes/outbound/outbound-replies.js';
 import type { OutboundSources } from './routes/outbound/outbound-sending.js';
 
-export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgramSources {
+export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgramSources, StsSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
@@ -96,6 +97,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...configRoutes(sources.config, sources.publicUrl),
     ...autoconfigRoutes(sources),
     ...autodiscoverRoutes(sources),
+    mtaStsRoute(sources),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
   return [...routes, openApiRoute(routes, sources.version, sources.publicUrl ?? '/'), ...docsRoutes()];

@@ -2,6 +2,7 @@
 // variables, `mansio config` prints their values, and `npm run docs` writes docs/configuration.md from this table.
 import { resolve } from 'node:path';
 import { shownRelayUrl } from '../../mail/relay-url.js';
+import { certificates } from './certificate-variables.js';
 import { listeners } from './listener-variables.js';
 import {
   contactUrl,
@@ -316,6 +317,7 @@ export const SECTIONS = {
   'Store and data': store,
   Node: node,
   'Names, listeners and TLS': listeners,
+  'Certificates and MTA-STS': certificates,
   'Mail in': incoming,
   'Mail out': outgoing,
   'Access and rates': access,
@@ -327,6 +329,7 @@ export const VARIABLES = {
   ...store,
   ...node,
   ...listeners,
+  ...certificates,
   ...incoming,
   ...outgoing,
   ...access,

@@ -1,7 +1,8 @@
-// The DNS records of a hosted domain: the receiver of its mail (MX), its permitted senders (SPF, DKIM, DMARC), and the servers for mail
-// programs (SRV of RFC 6186 and RFC 8314, and the names that programs use over https).
+// The DNS records of a hosted domain: the receiver of its mail (MX), its permitted senders (SPF, DKIM, DMARC), the TLS that senders can
+// expect (MTA-STS, TLSRPT), and the servers for mail programs (SRV of RFC 6186 and RFC 8314, and the names that programs use over https).
 import { isIP } from 'node:net';
 import type { ConnectionInfo, ProtocolInfo } from '../../gateways/http/routes/connection-info.js';
+import type { OwnStsPolicy } from '../../mail/authentication/own-sts-policy.js';
 import { hostOf, portOf } from '../listeners/connection-info.js';
 
 export interface DnsRecord {
@@ -23,6 +24,8 @@ export interface PublicEndpoints {
   /** `host:port`; undefined when no node accepts inbound mail. */
   readonly mxAddress: string | undefined;
   readonly apiUrl: string | undefined;
+  /** Undefined when this deployment has no MTA-STS policy. */
+  readonly stsPolicy: Pick<OwnStsPolicy, 'id'> | undefined;
 }
 
 const MX_PORT = 25;
@@ -56,6 +59,8 @@ export function dnsPlan(domain: string, keys: readonly DnsRecord[], endpoints: P
     txt(domain, 'v=spf1 mx ~all'),
     ...keys,
     txt(`_dmarc.${domain}`, `v=DMARC1; p=none; rua=mailto:postmaster@${domain}`),
+    ...stsRecords(domain, endpoints, notes),
+    txt(`_smtp._tls.${domain}`, `v=TLSRPTv1; rua=mailto:postmaster@${domain}`),
     ...service('submissions', smtp, smtp.securePort, 0),
     ...service('submission', smtp, smtp.port, 10),
     ...service('imaps', imap, imap.securePort, 0),
@@ -84,6 +89,17 @@ function mailExchanger(domain: string, address: string | undefined, notes: Set<s
   const port = portOf(address);
   if (port !== MX_PORT) notes.add(`MX: other servers connect to port ${MX_PORT} of ${host}, not to ${port}`);
   return [{ name: domain, type: 'MX', value: ['10', `${host}.`] }];
+}
+
+/** Senders read the policy at port 443 of a name below the domain (RFC 8461 §3.3), and have to find the certificate of that name. */
+function stsRecords(domain: string, { apiUrl, stsPolicy }: PublicEndpoints, notes: Set<string>): readonly DnsRecord[] {
+  if (stsPolicy === undefined) return [];
+  const url = apiUrl === undefined ? undefined : new URL(apiUrl);
+  if (url?.protocol !== 'https:' || url.port !== '' || !isFullName(url.hostname)) {
+    notes.add('MTA-STS: MANSIO_PUBLIC_URL has to be an https URL with a host name and without a port');
+    return [];
+  }
+  return [txt(`_mta-sts.${domain}`, `v=STSv1; id=${stsPolicy.id}`), ...alias(`mta-sts.${domain}`, `${url.hostname}.`)];
 }
 
 /** Programs use https, and expect the certificate of the name that they request. */

@@ -3,7 +3,14 @@
 import type { Sql } from '../../store/postgres/driver/client.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
 import type { Config } from '../config/config.js';
-import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../listeners/connection-info.js';
+import {
+  apiUrlOf,
+  connectionInfoOf,
+  type KnownNode,
+  mxAddressOf,
+  registration,
+  stsPolicyOf,
+} from '../listeners/connection-info.js';
 import type { PublicEndpoints } from './dns-records.js';
 
 export async function readPublicEndpoints(sql: Sql, config: Config): Promise<PublicEndpoints> {
@@ -17,6 +24,7 @@ function publicEndpoints(config: Config, nodes: readonly KnownNode[]): PublicEnd
     connectionInfo: connectionInfoOf(config, known),
     mxAddress: mxAddressOf(config, known),
     apiUrl: apiUrlOf(config, known),
+    stsPolicy: stsPolicyOf(config, known),
   };
 }
 

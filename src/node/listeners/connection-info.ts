@@ -3,6 +3,7 @@
 // command without these settings, tells clients the same.
 
 import type { ConnectionInfo, ProtocolInfo } from '../../gateways/http/routes/connection-info.js';
+import { type OwnStsPolicy, ownStsPolicy } from '../../mail/authentication/own-sts-policy.js';
 import type { NodeRow, PublicListeners } from '../../store/leases.js';
 import type { Config } from '../config/config.js';
 
@@ -51,6 +52,20 @@ export function connectionInfoOf(config: Published, nodes: readonly KnownNode[])
 /** `host:port` of the MX listener as other mail servers reach it; undefined when no node accepts inbound mail. */
 export function mxAddressOf(config: Published, nodes: readonly KnownNode[]): string | undefined {
   return addressOf(config, nodes, 'mx');
+}
+
+/**
+ * The MTA-STS policy of all hosted domains; undefined when there is none. It names the published MX host, otherwise the hosts of all nodes
+ * that the store knows: one that restarts stays in the policy, because senders keep a policy for days.
+ */
+export function stsPolicyOf(
+  config: Published & Pick<Config, 'mtaStsMode'>,
+  nodes: readonly KnownNode[],
+): OwnStsPolicy | undefined {
+  const address = published(config, nodes, 'mx');
+  const hosts =
+    address === undefined ? nodes.flatMap(({ listeners }) => listeners?.['mx'] ?? []).map(hostOf) : [hostOf(address)];
+  return config.mtaStsMode === 'off' || hosts.length === 0 ? undefined : ownStsPolicy(config.mtaStsMode, hosts);
 }
 
 /** The base URL of the API: the published one, else that of the HTTPS listeners; undefined without both. */

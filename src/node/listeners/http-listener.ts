@@ -29,7 +29,7 @@ import { limitsOf, type ProcessShare, shareOfConnections } from '../processes/pr
 import type { Resources } from '../resources.js';
 import { listenFailure } from '../start-failure.js';
 import { version } from '../version.js';
-import { apiUrlOf, connectionInfoOf } from './connection-info.js';
+import { apiUrlOf, connectionInfoOf, stsPolicyOf } from './connection-info.js';
 import type { CredentialChecks } from './credential-checks.js';
 import { createHubPeers } from './hub-peers.js';
 import type { StopListener } from './open-listener.js';
@@ -139,6 +139,7 @@ async function routesOf(
     connectionInfo: () => connectionInfoOf(config, nodes()),
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),
+    stsPolicy: () => stsPolicyOf(config, nodes())?.text,
     eventStreams,
     composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },

@@ -77,6 +77,7 @@ interface Options {
 export interface Advertised {
   readonly connectionInfo: ConnectionInfo;
   readonly apiUrl: string | undefined;
+  readonly stsPolicy: string | undefined;
 }
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
@@ -101,6 +102,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const advertised: Advertised = {
     connectionInfo: { smtp: SUBMISSION, pop3: OFF, imap: IMAP },
     apiUrl: undefined,
+    stsPolicy: undefined,
     ...options.advertised,
   };
   const routes = [
@@ -114,6 +116,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       accountApi,
       connectionInfo: () => advertised.connectionInfo,
       apiUrl: () => advertised.apiUrl,
+      stsPolicy: () => advertised.stsPolicy,
       hosts: async (domain) => {
         if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
         return domain === HOSTED;

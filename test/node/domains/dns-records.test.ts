@@ -14,6 +14,7 @@ const ENDPOINTS: PublicEndpoints = {
   },
   mxAddress: 'mx.example.org:25',
   apiUrl: 'https://app.example.org/mail',
+  stsPolicy: { id: '0123456789abcdef0123' },
 };
 const DKIM: DnsRecord = { name: 'mansio._domainkey.example.org', type: 'TXT', value: ['v=DKIM1; p=AAA', 'BBB'] };
 
@@ -28,6 +29,9 @@ test('every record of a domain, as a zone file has them', (t) => {
     'example.org. IN TXT "v=spf1 mx ~all"',
     'mansio._domainkey.example.org. IN TXT "v=DKIM1; p=AAA" "BBB"',
     '_dmarc.example.org. IN TXT "v=DMARC1; p=none; rua=mailto:postmaster@example.org"',
+    '_mta-sts.example.org. IN TXT "v=STSv1; id=0123456789abcdef0123"',
+    'mta-sts.example.org. IN CNAME app.example.org.',
+    '_smtp._tls.example.org. IN TXT "v=TLSRPTv1; rua=mailto:postmaster@example.org"',
     '_submissions._tcp.example.org. IN SRV 0 1 465 mail.example.org.',
     '_submission._tcp.example.org. IN SRV 10 1 587 mail.example.org.',
     '_imaps._tcp.example.org. IN SRV 0 1 993 mail.example.org.',
@@ -47,6 +51,22 @@ test('a service that no node announces says so; POP3 comes after IMAP', (t) => {
   t.true(lines.includes('_submissions._tcp.example.org. IN SRV 0 0 0 .'));
   t.true(lines.includes('_pop3s._tcp.example.org. IN SRV 20 1 995 mail.example.org.'));
   t.true(lines.includes('_pop3._tcp.example.org. IN SRV 0 0 0 .'));
+});
+
+test('MTA-STS only where senders can read the policy, at port 443 with TLS', (t) => {
+  const isSts = (line: string) => line.includes('mta-sts');
+  t.deepEqual(linesOf({ stsPolicy: undefined }).filter(isSts), []);
+  t.deepEqual(notesOf({ stsPolicy: undefined }), []);
+  for (const apiUrl of [undefined, 'http://app.example.org', 'https://app.example.org:8443', 'https://192.0.2.1']) {
+    t.deepEqual(
+      linesOf({ apiUrl }).filter((line) => isSts(line) && !line.startsWith(';')),
+      [],
+      apiUrl,
+    );
+    t.regex(notesOf({ apiUrl }).join(), /MTA-STS: MANSIO_PUBLIC_URL/);
+  }
+  t.deepEqual(linesOf({ apiUrl: 'https://mta-sts.example.org' }).filter(isSts)[0], linesOf({}).filter(isSts)[0]);
+  t.false(linesOf({ apiUrl: 'https://mta-sts.example.org' }).some((line) => line.startsWith('mta-sts.')));
 });
 
 test('a domain without a key is told so', (t) => {
@@ -78,7 +98,7 @@ test('no SRV record names an address, and no note stands twice', (t) => {
 
 test('programs ask over https at names of the domain', (t) => {
   for (const apiUrl of [undefined, 'http://app.example.org', 'https://192.0.2.7', 'https://[2001:db8::1]:8443/x']) {
-    t.is(notesOf({ apiUrl }).length, 1, apiUrl);
+    t.is(notesOf({ apiUrl, stsPolicy: undefined }).length, 1, apiUrl);
     t.false(linesOf({ apiUrl }).some((line) => /^_?auto/.test(line)));
   }
   const own = linesOf({ apiUrl: 'https://autoconfig.example.org:8443' });

@@ -6,6 +6,7 @@ import {
   mxAddressOf,
   type Published,
   registration,
+  stsPolicyOf,
 } from '../../../src/node/listeners/connection-info.js';
 import type { NodeRow } from '../../../src/store/leases.js';
 import test from '../../support/test.js';
@@ -90,6 +91,24 @@ test('a node whose port is off publishes no address for it, whatever is set; oth
   const among = [...alone, node('b', { 'public:imap': 'mail.test:143', mx: 'b.test:25' })];
   t.is(connectionInfoOf({ ...NOTHING, ...off }, among).imap.port, 143);
   t.is(mxAddressOf({ ...NOTHING, ...off }, among), 'b.test:25');
+});
+
+test('the MTA-STS policy names every MX host, those of nodes that are away too, unless one is published', (t) => {
+  const nodes = [
+    node('b', { mx: 'b.test:25' }),
+    node('a', { mx: 'a.test:2525' }, { expired: true }),
+    node('c', { mx: 'b.test:25' }, { state: 'draining' }),
+    node('d', { imap: 'd.test:143' }),
+  ];
+  const textOf = (config: Partial<Published>, mode: 'off' | 'testing' | 'enforce', known = nodes) =>
+    stsPolicyOf({ ...NOTHING, ...config, mtaStsMode: mode }, known)?.text;
+  t.is(textOf({}, 'testing'), 'version: STSv1\r\nmode: testing\r\nmx: a.test\r\nmx: b.test\r\nmax_age: 86400\r\n');
+  t.is(
+    textOf({ publicSmtp: 'mx.test:25' }, 'enforce'),
+    'version: STSv1\r\nmode: enforce\r\nmx: mx.test\r\nmax_age: 604800\r\n',
+  );
+  t.is(textOf({}, 'off'), undefined);
+  t.is(textOf({}, 'testing', [node('d', { imap: 'd.test:143' })]), undefined);
 });
 
 test('the URL of the API is the published one, else that of HTTPS', (t) => {

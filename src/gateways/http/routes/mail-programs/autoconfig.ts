@@ -10,6 +10,7 @@ import { Problem } from '../../problem.js';
 import { binary, defineRoute, type Route } from '../../route.js';
 import type { ConnectionInfo } from '../connection-info.js';
 import { document, XML } from './document-reply.js';
+import { prefixedDomain, requestedHost } from './requested-domain.js';
 
 export interface MailProgramSources {
   /** Called at each request, because listeners start and stop. */
@@ -42,7 +43,8 @@ export function autoconfigRoutes({ connectionInfo, hosts }: MailProgramSources):
       problems: [404, 503],
       handler: async ({ query, host }) => {
         const { emailaddress } = query;
-        const domain = emailaddress === undefined ? domainOf(host) : parseAddress(emailaddress.trim())?.domain;
+        const named = () => prefixedDomain(host, HOST_PREFIX) ?? requestedHost(host);
+        const domain = emailaddress === undefined ? named() : parseAddress(emailaddress.trim())?.domain;
         if (domain === undefined || !(await hosts(domain)))
           return new Problem(404, { detail: 'No mail of that domain is here.' });
         const servers = mailServers(connectionInfo());
@@ -51,10 +53,4 @@ export function autoconfigRoutes({ connectionInfo, hosts }: MailProgramSources):
       },
     }),
   );
-}
-
-/** `autoconfig.example.org:443` names the domain example.org. */
-function domainOf(host: string | undefined): string | undefined {
-  const name = host?.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
-  return name?.startsWith(HOST_PREFIX) === true ? name.slice(HOST_PREFIX.length) : name;
 }
