@@ -33,7 +33,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['store/ids/', ['store/ids/', 'mail/ids']],
   ['store/postgres/', ['store/', 'work/', 'mail/']],
   ['store/embedded/', ['store/', 'work/', 'pino']],
-  ['store/inline-messages', ['store/', 'work/', 'mail/', 'lru-cache']],
+  ['store/inline/', ['store/', 'work/', 'mail/', 'lru-cache']],
   ['store/', ['store/', 'work/', 'mail/']],
   [
     'actors/directory/',
@@ -168,7 +168,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'store/clock',
       'store/inbound',
       'store/ids/',
-      'store/inline-messages',
+      'store/inline/inline-messages',
       'store/errors',
       'store/folder-messages',
       'store/directory',

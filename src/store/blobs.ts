@@ -10,6 +10,8 @@ export interface BlobContent {
   /** Octets. */
   readonly size: number;
   readonly index: MessageIndex;
+  /** The index as JSON, where it is known. */
+  readonly indexJson?: string;
   /** The bytes from the start, in pieces of any size. */
   chunks(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }

@@ -9,6 +9,11 @@ export interface InboundDelivery {
   readonly accountId: string;
   /** UUID; identifies the delivery from the log line of SMTP to the commit. */
   readonly id: string;
+  /**
+   * The account's mailbox was asked to place the message before it was stored, and has not answered: it may place it, or may have done so.
+   * The row is deleted and places nothing if the delivery is among the remembered replies (docs/decisions/0077).
+   */
+  readonly isTried?: boolean;
 }
 
 /** A bounce and its source. */

@@ -3,6 +3,7 @@
 import type { IndexedAddress } from '../mail/message-index.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes/changes.js';
+import type { SharedDelivery } from './inline/shared-message.js';
 import type {
   AnnotationRow,
   EmailSummaryRow,
@@ -21,7 +22,6 @@ import type {
   OutboundStatus,
   WaitingOutbound,
 } from './outbound.js';
-import type { SharedDelivery } from './shared-message.js';
 
 export type {
   EmailSummaryRow,
@@ -53,20 +53,21 @@ export interface MailboxChange {
   readonly changes: readonly Change[];
   /** Counters after the batch of every folder that it has changed and not deleted. */
   readonly counters: readonly FolderCounters[];
-  /** Inbound rows that this commit consumes; it fails as a whole when one is already gone. */
+  /** Inbound rows that this commit consumes; it fails as a whole when one is already gone or its id is remembered. */
   readonly inbound: readonly string[];
   /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */
   readonly contents: readonly BlobContent[];
   /** Messages for several accounts that this commit places; it stores those that no other commit has stored. */
   readonly shared: readonly SharedDelivery[];
+  /** The commit fails as a whole when one of them is remembered already. */
   readonly remembered: readonly RememberedReply[];
   /** All keywords of an email after the change; absent where no deferred write has keywords. */
   keywordsOf?(emailId: string): readonly string[];
 }
 
-/** The reply to a command, kept for as long as the command may be asked again. */
+/** The reply to a command or delivery, kept for as long as it may be repeated. */
 export interface RememberedReply {
-  /** UUID of the ask. */
+  /** UUID of the ask or the delivery. */
   readonly id: string;
   readonly reply: unknown;
 }
@@ -81,8 +82,8 @@ export type CommitResult =
   | { readonly kind: 'committed'; readonly threads?: ThreadChange }
   /** The store has another epoch or modseq: this owner is out of date and must stop. */
   | { readonly kind: 'fenced' }
-  /** These inbound rows were consumed before: nothing was written. */
-  | { readonly kind: 'consumed'; readonly inbound: readonly string[] }
+  /** Nothing was written: these inbound rows are gone, and these commands were carried out before. */
+  | { readonly kind: 'repeated'; readonly inbound: readonly string[]; readonly replies: readonly RememberedReply[] }
   /** A shared message may not be stored any more: nothing was written. */
   | { readonly kind: 'withheld' };
 
@@ -278,7 +279,7 @@ export interface MailboxStore {
   submittedCopies(accountId: string, messageIds: readonly string[]): Promise<readonly SubmittedCopy[]>;
   /** Message-Ids by email, for those emails that a client appended and that have one. */
   appendedMessageIds(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
+  /** Drops replies older than `maxAgeMs`, of every account, except those of deliveries with an inbound row; returns how many. */
   forget(maxAgeMs: number): Promise<number>;
   /** Distinct sender addresses of emails without `\Deleted` in the folder, ascending. */
   senders(accountId: string, folderId: string): Promise<readonly string[]>;

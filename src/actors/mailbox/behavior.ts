@@ -4,7 +4,7 @@ import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes/changes.js';
 import { coalesce } from '../../store/changes/coalesced-changes.js';
-import type { InlineMessages } from '../../store/inline-messages.js';
+import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import { CacheBudget } from '../../work/cache-budget.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
@@ -102,7 +102,7 @@ export interface MailboxSources {
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
   /** The inline messages of this node. */
-  readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline' | 'weightOf'>;
+  readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline' | 'weightOf' | 'receive'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -132,6 +132,7 @@ export function mailboxBehavior(
         return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
       });
     },
+    receive: (carried) => sources.inlineMessages.receive(carried),
     weigh: (payload) => weightOf(payload) + sources.inlineMessages.weightOf(payload),
     begin: (state, context, read) => {
       return new MailboxTransaction(
@@ -208,8 +209,9 @@ async function commitBatch(
   try {
     const result = await committed(store, change, tx.messages.accepted);
     if (result.kind === 'fenced') return result;
-    if (result.kind === 'consumed') {
+    if (result.kind === 'repeated') {
       state.rememberDelivered(result.inbound);
+      state.rememberReplies(result.replies);
       return { kind: 'again' };
     }
     if (result.kind === 'withheld') return { kind: 'again' };

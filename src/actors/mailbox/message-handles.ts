@@ -1,4 +1,4 @@
-// The payload of a command on a message: a handle of the message (src/store/inline-messages.ts) and the fields of the command.
+// The payload of a command on a message: a handle of the message (src/store/inline/inline-messages.ts) and the fields of the command.
 import { object, string, union } from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
 
@@ -10,6 +10,9 @@ export function withHandle<F extends Fields>(fields: F) {
   return union([object({ inlineId: string(), ...fields }), object({ ...stored, ...fields })]);
 }
 
-/** A command on an inline message is not remembered: the message itself knows whether it is committed, and its node alone has it. */
+/**
+ * A command on an inline message of the owner's node is not remembered: the message itself knows whether it is committed. The runtime
+ * remembers a command that carries its messages.
+ */
 export const onRepeatOf = (payload: { readonly inlineId?: string } | object) =>
   'inlineId' in payload ? 'harmless' : 'remembered';

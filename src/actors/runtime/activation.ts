@@ -257,7 +257,7 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
     const replies: ReplyPacket[] = [];
     const remembered: Remembered[] = [];
     for (const waiting of commands) {
-      const { id, name, payload } = waiting.request;
+      const { id, name, payload, carried } = waiting.request;
       // A caller sends its attempts one after the other, but two may wait here if the first seemed lost.
       const before = this.#behavior.recall(state, id) ?? remembered.find((done) => done.id === id);
       if (before !== undefined) {
@@ -268,7 +268,8 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
         const handler = this.#commands[name]!;
         const result = outcome('plan' in handler ? handler.plan(transaction, payload) : handler(transaction, payload));
         replies.push(result);
-        const isRemembered = this.#behavior.protocol.operations[name]!.onRepeat(payload) === 'remembered';
+        const isRemembered =
+          carried !== undefined || this.#behavior.protocol.operations[name]!.onRepeat(payload) === 'remembered';
         if (isRemembered && result.kind === 'reply') remembered.push({ id, reply: result.reply });
       } catch (error) {
         return { broken: waiting, error };

@@ -104,6 +104,7 @@ class ActorHost<P extends Protocol> implements Host<P> {
   /** Undefined until the host is started. */
   #activate: ((accountId: string, epoch: number) => ActiveActor) | undefined;
   #published: ((packet: EventPacket) => void) | undefined;
+  #receive: ((carried: unknown) => () => void) | undefined;
   /** The approximate memory of all actors. */
   #octets = 0;
   /** Requests in progress, each with its shard. */
@@ -130,6 +131,7 @@ class ActorHost<P extends Protocol> implements Host<P> {
 
   start<S, T, R, D>(behavior: Behavior<P, S, T, R, D>, published?: (packet: EventPacket) => void): void {
     this.#published = published;
+    this.#receive = (carried) => behavior.receive?.(carried) ?? (() => {});
     this.#activate = (accountId, epoch) => new Activation(behavior, this.#activationHost, accountId, epoch);
   }
 
@@ -223,12 +225,23 @@ class ActorHost<P extends Protocol> implements Host<P> {
     if (epoch === undefined) return { kind: 'notOwner' };
     const operation = this.#operations[request.name];
     if (this.#options.checked && operation !== undefined) assert(request.payload, operation.payload);
-    const reply = await this.#activationOf(request.accountId, epoch).receive(
-      foreign ? this.#understood(request) : request,
-    );
+    const understood = foreign ? this.#understood(request) : request;
+    const reply = await (request.carried === undefined
+      ? this.#activationOf(request.accountId, epoch).receive(understood)
+      : this.#receiving(understood, epoch));
     if (this.#options.checked && reply.kind === 'reply' && operation !== undefined)
       assert(reply.reply, operation.reply);
     return reply;
+  }
+
+  /** The behavior has what the request carries until the answer. */
+  async #receiving(request: RequestPacket, epoch: number): Promise<ReplyPacket> {
+    const answered = this.#receive?.(request.carried);
+    try {
+      return await this.#activationOf(request.accountId, epoch).receive(request);
+    } finally {
+      answered?.();
+    }
   }
 
   /** Drops fields that a later version has added. @throws StructError */

@@ -5,6 +5,13 @@ import type { EventOf, Name, Outcome, Payload, Protocol } from './protocol.js';
 export interface AskOptions {
   /** How long to wait for the outcome, in ms; 10,000 by default, and at most 6,000 while there is no owner. */
   readonly deadlineMs?: number;
+  /** UUID; two asks with the same id are the same command, and the second one gets the reply of the first. Default: a new one. */
+  readonly id?: string;
+  /**
+   * What travels with the command besides its payload. The behavior of the actor understands it, and has it until the command is answered.
+   * The command is remembered, because its caller may ask again without it.
+   */
+  readonly carried?: unknown;
 }
 
 /** A position in an account's event log. */

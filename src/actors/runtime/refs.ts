@@ -99,7 +99,9 @@ class ActorRefs<P extends Protocol> implements Refs<P> {
 
   #ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = clock.now() + (ask.deadlineMs ?? DEADLINE_MS);
-    const request: RequestPacket = { v: PACKET_VERSION, id: newId(), accountId, name, payload, deadline };
+    const { id = newId(), carried } = ask;
+    const asked = { v: PACKET_VERSION, id, accountId, name, payload, deadline };
+    const request: RequestPacket = carried === undefined ? asked : { ...asked, carried };
     const carryOut = () => (this.#isWatched ? this.#watched(request) : this.#carriedOut(request));
     return this.#store === undefined ? carryOut() : this.#store.run(carryOut).catch(asActorFault);
   }
@@ -155,9 +157,11 @@ class ActorRefs<P extends Protocol> implements Refs<P> {
       return await this.#transport.request(subject, request, Math.max(request.deadline - clock.now(), 1));
     } catch (error) {
       if (error instanceof NoResponders) this.#ownership.missing(shard);
+      // Its caller has another way, and need not wait for the bus.
+      if (error instanceof Disconnected && request.carried !== undefined) return unreachable('this node has no bus');
       if (error instanceof NoResponders || error instanceof Disconnected) return { kind: 'notOwner' };
       if (error instanceof RequestTimeout) {
-        return { kind: 'fault', code: 'unreachable', message: `account ${request.accountId} did not answer in time` };
+        return unreachable(`account ${request.accountId} did not answer in time`);
       }
       if (error instanceof PacketTooLarge) return { kind: 'fault', code: 'failed', message: error.message };
       throw error;
@@ -166,6 +170,8 @@ class ActorRefs<P extends Protocol> implements Refs<P> {
     }
   }
 }
+
+const unreachable = (message: string): ReplyPacket => ({ kind: 'fault', code: 'unreachable', message });
 
 function asActorFault(error: unknown): never {
   if (error instanceof StoreFault) throw new ActorFault('store-unavailable', error.message, error);

@@ -2,7 +2,7 @@
 
 import type { Spool } from '../../content/spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
-import type { InlineMessages } from '../../store/inline-messages.js';
+import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { SessionContext } from '../sessions/mail-session.js';
 import type { ImapLimits } from './limits.js';
 import type { MemoryLimiters } from './memory-limiters.js';

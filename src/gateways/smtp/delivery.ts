@@ -1,13 +1,19 @@
-// Brings the message of a transaction into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node get it
-// inline: the statement that commits the first placing also stores the message, and an inbound row for each account that does not place
-// it then. If no mailbox accepts it, blob and inbound rows are stored first, and mailboxes place it from their rows.
+// Brings the message of a transaction into the store and to its mailboxes (docs/decisions/0055, 0077). A mailbox gets it inline, on
+// whichever node it is: the statement that commits the placing also stores the message. Of several mailboxes those of this node get it: the
+// first statement also stores an inbound row for each account that does not place it then. If no mailbox accepts it, blob and inbound rows
+// are stored first, and mailboxes place it from their rows.
 import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../actors/runtime/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { StoreFault } from '../../store/errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../store/inbound.js';
-import { answerOf, type InlineMessages, type MessageHandle } from '../../store/inline-messages.js';
+import {
+  answerOf,
+  type InlineMessages,
+  type MessageAsk,
+  type MessageHandle,
+} from '../../store/inline/inline-messages.js';
 
 export const DELIVERY_DEADLINE_MS = 2000;
 
@@ -23,6 +29,8 @@ export interface AcceptedDelivery {
   /** As the peer wrote it. */
   readonly address: string;
   readonly inboundId: string;
+  /** The mailbox was asked to store and place the message, and has not answered. */
+  isTried?: boolean;
   /** The id of the placed email; null when it had been placed before, undefined while the mailbox has not answered. */
   emailId?: string | null;
   /** The fault that kept the mailbox from answering. */
@@ -30,7 +38,7 @@ export interface AcceptedDelivery {
 }
 
 /**
- * Gives the message inline to mailboxes of this node. Resolves when it is stored, with the placing that is still running, or with
+ * Gives the message inline to its mailboxes. Resolves when it is stored, with the placing that is still running, or with
  * undefined when it must be stored first. @throws StoreFault when it is not known whether the message is stored
  */
 export function acceptedInline(
@@ -44,7 +52,7 @@ export function acceptedInline(
   return takenByOne(ports, delivery, content, envelope);
 }
 
-/** The mailbox stores the message for its account only. */
+/** The mailbox stores the message for its account only. The id of the delivery is that of the command: together they are carried out once. */
 async function takenByOne(
   { inlineMessages, mailboxes }: PlacingPorts,
   delivery: AcceptedDelivery,
@@ -52,11 +60,14 @@ async function takenByOne(
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
   const message = { content, summary: envelope.summary };
-  const outcome = await inlineMessages.commitInline(delivery.accountId, [message], ([handle], deadlineMs) =>
-    deliver(mailboxes, delivery, handle!, envelope, deadlineMs!),
-  );
-  if (outcome?.reply === undefined) return undefined;
-  delivery.emailId = outcome.reply.emailId;
+  const ask = ([handle]: readonly MessageHandle[], how: MessageAsk) =>
+    deliver(mailboxes, delivery, handle!, envelope, how);
+  const outcome = await inlineMessages.commitInline(delivery.accountId, [message], ask, delivery.inboundId);
+  if (outcome.answer?.reply === undefined) {
+    delivery.isTried = outcome.isTried;
+    return undefined;
+  }
+  delivery.emailId = outcome.answer.reply.emailId;
   return [];
 }
 
@@ -78,7 +89,10 @@ async function takenByAny(
     try {
       const handle = inlineMessage && { inlineId: inlineMessage.id };
       const outcome =
-        handle && (await answerOf([inlineMessage], (ms) => deliver(mailboxes, delivery, handle, envelope, ms)));
+        handle &&
+        (await answerOf([inlineMessage], (deadlineMs) =>
+          deliver(mailboxes, delivery, handle, envelope, { deadlineMs }),
+        ));
       if (outcome?.reply !== undefined) delivery.emailId = outcome.reply.emailId;
     } catch (error) {
       fault = error as StoreFault;
@@ -100,7 +114,8 @@ export async function spooled(
   return deliveries.map((delivery) => place(mailboxes, delivery, content.hash, envelope));
 }
 
-const rowOf = ({ accountId, inboundId }: AcceptedDelivery): InboundDelivery => ({ accountId, id: inboundId });
+const rowOf = ({ accountId, inboundId: id, isTried }: AcceptedDelivery): InboundDelivery =>
+  isTried === true ? { accountId, id, isTried } : { accountId, id };
 
 async function place(
   mailboxes: Mailboxes,
@@ -110,7 +125,7 @@ async function place(
 ): Promise<void> {
   try {
     const handle = { blob, summary: envelope.summary };
-    const { reply } = await deliver(mailboxes, delivery, handle, envelope, DELIVERY_DEADLINE_MS);
+    const { reply } = await deliver(mailboxes, delivery, handle, envelope, { deadlineMs: DELIVERY_DEADLINE_MS });
     if (reply !== undefined) delivery.emailId = reply.emailId;
   } catch (error) {
     delivery.fault = error;
@@ -119,13 +134,14 @@ async function place(
 
 function deliver(
   mailboxes: Mailboxes,
-  { accountId, inboundId }: AcceptedDelivery,
+  { accountId, inboundId, isTried }: AcceptedDelivery,
   handle: MessageHandle,
   { receivedAt, isJunk, bounce }: InboundEnvelope,
-  deadlineMs: number,
+  how: MessageAsk,
 ): Promise<Outcome<MailboxProtocol, 'deliver'>> {
   const suspicion = isJunk === true && { isJunk };
   const returned = bounce !== undefined && { bounce };
-  const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned };
-  return mailboxes.of(accountId).ask('deliver', mail, { deadlineMs });
+  const tried = isTried === true && { isTried };
+  const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned, ...tried };
+  return mailboxes.of(accountId).ask('deliver', mail, how);
 }

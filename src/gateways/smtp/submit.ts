@@ -1,6 +1,5 @@
 // A received submission becomes outgoing mail (docs/interface/mail.md, "Submission"): the sender's mailbox queues it in one
-// commit with the copy in Sent. A mailbox of this node stores the bytes in that commit too; for any other mailbox they are
-// stored first. The commit is the promise; the queue delivers.
+// commit with the copy in Sent, which also stores the bytes of a small message. The commit is the promise; the queue delivers.
 
 import type { Addressee } from '../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -12,7 +11,7 @@ import type { IndexedAddress } from '../../mail/message-index.js';
 import type { DsnRequest, RecipientDsnRequest } from '../../mail/reports/dsn-request.js';
 import { summarize } from '../../mail/summary.js';
 import type { BlobStore } from '../../store/blobs.js';
-import type { InlineMessages } from '../../store/inline-messages.js';
+import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import { SmtpRefused } from './replies.js';
 
 /** In ms. The client waits for minutes (RFC 5321 §4.5.3.2.6); giving up early may queue the message twice. */
@@ -63,8 +62,8 @@ export async function submitMessage(
   const { reply, refusal } = await inlineMessages.commit(
     accountId,
     [{ content, summary }],
-    ([handle], deadlineMs = DEADLINE_MS) =>
-      mailboxes.of(accountId).ask('enqueue', { ...handle!, ...outgoing }, { deadlineMs }),
+    ([handle], how) =>
+      mailboxes.of(accountId).ask('enqueue', { ...handle!, ...outgoing }, { deadlineMs: DEADLINE_MS, ...how }),
     async () => {
       await blobs.put(content);
       return [{ blob: content.hash, summary }];

@@ -18,7 +18,7 @@ import { createHost, type Host } from '../../actors/runtime/host.js';
 import { createRefs } from '../../actors/runtime/refs.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { newId } from '../../store/ids/new-id.js';
-import { InlineMessages } from '../../store/inline-messages.js';
+import { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { LocalDelivery } from '../../store/mailboxes.js';
 import { postgresConsumers } from '../../store/postgres/accounts/consumers.js';
 import type { Config } from '../config/config.js';

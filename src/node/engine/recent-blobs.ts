@@ -3,8 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import type { MessageIndex } from '../../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../../store/blobs.js';
+import type { SharedMessage } from '../../store/inline/shared-message.js';
 import type { MailboxChange, MailboxStore } from '../../store/mailboxes.js';
-import type { SharedMessage } from '../../store/shared-message.js';
 
 interface RecentBlob {
   readonly index: MessageIndex;

@@ -18,7 +18,7 @@ import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js'
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import type { ReturnedMail } from '../../../src/store/inbound.js';
-import { InlineMessages } from '../../../src/store/inline-messages.js';
+import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';

@@ -8,15 +8,15 @@ import { localTransport } from '../../../src/actors/runtime/transport/transport-
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
-import { CounterStore, counterBehavior } from './counter.js';
+import { type CounterBehavior, CounterStore, counterBehavior } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
 
 /** Starts a node that owns the account in this epoch. */
-async function owner(store: CounterStore, epoch: number) {
+async function owner(store: CounterStore, epoch: number, receive: CounterBehavior['receive'] = () => () => {}) {
   const transport = localTransport({ encoding: true });
   const host = startHost({
-    behavior: counterBehavior(store),
+    behavior: { ...counterBehavior(store), receive },
     transport,
     ownership: fixedOwnership(1, () => epoch),
     log: pino({ level: 'silent' }),
@@ -26,9 +26,9 @@ async function owner(store: CounterStore, epoch: number) {
     checked: true,
   });
   await host.acquired([0]);
-  const add = (id: string, amount: number): Promise<ReplyPacket> => {
+  const add = (id: string, amount: number, carried?: unknown): Promise<ReplyPacket> => {
     const deadline = Date.now() + 60_000;
-    const packet = { v: 1, id, accountId: A, name: 'add', payload: { amount }, deadline };
+    const packet = { v: 1, id, accountId: A, name: 'add', payload: { amount }, deadline, carried };
     return transport.request(requestSubject('counter', 0), packet, 60_000);
   };
   return { host, add };
@@ -108,5 +108,21 @@ test('a refusal is not remembered: nothing was done', async (t) => {
   const id = randomUUID();
   t.deepEqual(await add(id, 5_000), { kind: 'refusal', refusal: 'tooLarge' });
   t.deepEqual(await add(id, 5), total(5));
+  await host.stop();
+});
+
+test('the behavior has what a request carries until the answer', async (t) => {
+  const store = storeOf();
+  const seen: unknown[] = [];
+  const { host, add } = await owner(store, 1, (carried) => {
+    seen.push(carried, store.commits);
+    return () => seen.push('answered', store.commits);
+  });
+  await add(randomUUID(), 1);
+  t.deepEqual(seen, []);
+  t.deepEqual(await add(randomUUID(), 1, [Buffer.from('x')]), total(2));
+  t.deepEqual(seen, [[Buffer.from('x')], 1, 'answered', 2]);
+  await add(randomUUID(), 5_000, 'refused');
+  t.deepEqual(seen.slice(-4), ['refused', 2, 'answered', 2]);
   await host.stop();
 });

@@ -9,7 +9,8 @@ import { startHost } from '../../../src/actors/runtime/host.js';
 import type { Relocation } from '../../../src/actors/runtime/ownership/ownership.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
-import { NoResponders, type Transport } from '../../../src/actors/runtime/transport/transport.js';
+import type { RequestPacket } from '../../../src/actors/runtime/transport/packet.js';
+import { Disconnected, NoResponders, type Transport } from '../../../src/actors/runtime/transport/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { VirtualTime } from '../../support/cluster/virtual-time.js';
 import { fixedOwnership } from '../../support/ownership.js';
@@ -194,4 +195,27 @@ virtually('who finds nobody gives up in time, and leaves nothing behind', async 
   const { requests } = state;
   await time.advance(10_000);
   t.is(state.requests, requests);
+});
+
+test('what an ask carries reaches the owner, and an ask that carries something does not wait for the bus', async (t) => {
+  let isCutOff = false;
+  const requests: RequestPacket[] = [];
+  const { counter, own } = setUp(({ request }) => ({
+    async request(subject, packet, timeoutMs) {
+      requests.push(packet);
+      if (isCutOff) throw new Disconnected(subject);
+      return request(subject, packet, timeoutMs);
+    },
+  }));
+  const host = await own(1);
+  const carried = [{ octets: Buffer.from('x') }];
+  const id = '00000000-0000-7000-8000-000000000001';
+  const ask = () => counter.ask('add', { amount: 1 }, { id, carried });
+  t.deepEqual(await ask(), { reply: { total: 1 } });
+  t.like(requests[0], { id, carried });
+  t.deepEqual(await counter.ask('add', { amount: 1 }, { id }), { reply: { total: 1 } }, 'it is the same command');
+  isCutOff = true;
+  await t.throwsAsync(ask(), { message: /no bus/ });
+  t.is(requests.length, 3);
+  await host.stop();
 });

@@ -6,7 +6,7 @@ import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { AskOptions } from '../../../src/actors/runtime/ref.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
-import type { InlineMessages } from '../../../src/store/inline-messages.js';
+import type { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { SystemRole } from '../../../src/store/mailbox-rows.js';
 import { commitChange } from '../../support/memory-stores/commit.js';
 import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-stores/memory-mailboxes.js';

@@ -10,7 +10,7 @@ import { acceptMessage } from '../../../src/gateways/smtp/accept.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { newId } from '../../../src/store/ids/new-id.js';
-import { InlineMessages } from '../../../src/store/inline-messages.js';
+import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 import { runs } from '../../support/amounts.js';
@@ -71,7 +71,8 @@ const message = fc.record({
   to: fc.subarray([...Array(ACCOUNTS).keys()], { minLength: 1 }),
   /** The message is sent together with the previous one. */
   isTogether: fc.boolean(),
-  isInline: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  /** The gateway is on the node of the mailboxes. */
+  isHere: fc.oneof({ weight: 2, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
   /** The mailbox's answer is lost, perhaps while the commit runs. */
   isAnswerLost: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
@@ -116,7 +117,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
       );
       const outcomes = new Map<string, { readonly to: readonly string[]; readonly isAccepted: boolean }>();
 
-      async function accept({ to, isInline, isAnswerLost }: (typeof messages)[number]): Promise<void> {
+      async function accept({ to, isHere, isAnswerLost }: (typeof messages)[number]): Promise<void> {
         const subject = randomUUID();
         const content = {
           ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\nx`)),
@@ -127,7 +128,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
           const { accountId, email } = accounts[i]!;
           return { recipient: { kind: 'mailbox' as const, accountId }, address: email };
         });
-        const inlineMessages = isInline ? world.inlineMessages : new InlineMessages(() => false);
+        const inlineMessages = isHere ? world.inlineMessages : new InlineMessages(() => false);
         const mailboxes = isAnswerLost ? unheard(world.mailboxes) : world.mailboxes;
         const ports = {
           ...world,
@@ -160,9 +161,15 @@ test('what was accepted is there once, what was refused at most once', async (t)
       world.commit.by = (_, commit) => commit();
       await Promise.all(commits);
       world.reload();
-      for (const { accountId, id: inboundId, blob, envelope } of await world.inbound.overdue([0], -1000, 1000, [])) {
+      for (const { accountId, id: inboundId, blob, envelope, isTried } of await world.inbound.overdue(
+        [0],
+        -1000,
+        1000,
+        [],
+      )) {
         const { receivedAt, summary } = envelope;
-        await world.mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt, summary });
+        const mail = { inboundId, blob, receivedAt, summary, ...(isTried === true && { isTried }) };
+        await world.mailboxes.of(accountId).ask('deliver', mail);
       }
 
       for (const { isAccepted } of outcomes.values()) {
@@ -183,7 +190,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
         await checkRows(world, t, accountId);
       }
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(60) },
   );
   t.log(`${accepted} accepted, ${refused} refused`);
   t.true(accepted > 50 && refused > 0);

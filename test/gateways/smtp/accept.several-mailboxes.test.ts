@@ -8,8 +8,8 @@ import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { newId } from '../../../src/store/ids/new-id.js';
+import type { SharedMessage } from '../../../src/store/inline/shared-message.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
-import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 import test from '../../support/test.js';
 

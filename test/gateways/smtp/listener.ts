@@ -14,7 +14,7 @@ import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
-import { type InlineMessage, InlineMessages } from '../../../src/store/inline-messages.js';
+import { type InlineMessage, InlineMessages } from '../../../src/store/inline/inline-messages.js';
 
 export interface Stored {
   readonly hash: string;
@@ -88,7 +88,10 @@ export async function listen(
     of: (accountId: string) => ({
       async ask(_name: string, payload: unknown, options?: { deadlineMs?: number }) {
         const { inlineId } = payload as { inlineId?: string };
-        if (inlineId !== undefined) return { reply: await behave.acceptInline?.(inlineMessages.find(inlineId)!) };
+        const inlineMessage = inlineId === undefined ? undefined : inlineMessages.find(inlineId);
+        // A mailbox of another node has its messages stored first.
+        if (inlineId !== undefined && inlineMessage === undefined) return { refusal: 'unstored' };
+        if (inlineMessage !== undefined) return { reply: await behave.acceptInline?.(inlineMessage) };
         asked.push({ accountId, payload, deadlineMs: options?.deadlineMs });
         const emailId = behave.deliver === undefined ? `email-${accountId}` : await behave.deliver(accountId);
         return { reply: { emailId } };

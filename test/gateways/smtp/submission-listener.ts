@@ -19,7 +19,7 @@ import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type SubmissionOptions, startSubmission } from '../../../src/gateways/smtp/submission.js';
 import { canonicalAddress } from '../../../src/mail/address.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
-import { InlineMessages } from '../../../src/store/inline-messages.js';
+import type { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 
 type StoredEnqueue = Extract<Payload<MailboxProtocol, 'enqueue'>, { blob: string }>;
@@ -83,6 +83,10 @@ export class SubmissionDirectory {
 function key(accountId: string, keyId: string, scopes: Principal['scopes']): Principal {
   return { accountId, email: `${accountId}@example.test`, scopes, keyId, serviceWide: false };
 }
+
+const STORED_FIRST: Pick<InlineMessages, 'commit'> = {
+  commit: async (_accountId, _messages, ask, store) => ask(await store(), {}),
+};
 
 export interface SubmissionHarness {
   readonly address: string;
@@ -157,8 +161,7 @@ export async function listenForSubmission(
     tls: certificates,
     signIn,
     directory,
-    // The mailboxes are on another node, so messages are stored first.
-    receiver: { spool, blobs: { put }, inlineMessages: new InlineMessages(() => false), mailboxes },
+    receiver: { spool, blobs: { put }, inlineMessages: STORED_FIRST, mailboxes },
     checks: new CheckChain([], log),
     log,
     ...overrides,

@@ -89,13 +89,14 @@ export const MAILBOXES: Contract = {
     t.is((await writer.commit([emailAdded(newEmail(), [])], { inbound: [first] })).kind, 'committed');
     t.deepEqual(await waiting(), [second]);
     t.deepEqual(await writer.commit([emailAdded(newEmail(), [])], { inbound: [second, first] }), {
-      kind: 'consumed',
+      kind: 'repeated',
       inbound: [first],
+      replies: [],
     });
     t.deepEqual(await waiting(), [second]);
     t.is((await emailsOf(stores, accountId)).length, 1);
     const other = await openWriter(stores);
-    t.is((await other.commit([], { inbound: [second] })).kind, 'consumed', 'it is of another account');
+    t.is((await other.commit([], { inbound: [second] })).kind, 'repeated', 'it is of another account');
   },
 
   async 'contents are stored with the commit, and not by one that writes nothing'(t, stores) {
@@ -485,6 +486,52 @@ export const MAILBOXES: Contract = {
     );
     t.is((await mailboxes.placedWithEmail(await stores.account(), asked)).length, 0);
     t.is((await mailboxes.placedWithEmail(writer.accountId, [])).length, 0);
+  },
+
+  async 'a command that is remembered is not carried out again, and its reply is found'(t, stores) {
+    const writer = await openWriter(stores);
+    const [done, later] = [1, 2].map((n) => ({ id: randomUUID(), reply: { n } }));
+    t.is((await writer.commit([emailAdded(newEmail(), [])], { remembered: [done!] })).kind, 'committed');
+    const again = { id: done!.id, reply: { n: 3 } };
+    t.deepEqual(await writer.commit([emailAdded(newEmail(), [])], { remembered: [later!, again] }), {
+      kind: 'repeated',
+      inbound: [],
+      replies: [done],
+    });
+    t.is((await emailsOf(stores, writer.accountId)).length, 1);
+    const other = await openWriter(stores);
+    t.is((await other.commit([], { remembered: [again] })).kind, 'committed', 'it was of another account');
+    t.is((await writer.commit([emailAdded(newEmail(), [])], { remembered: [later!] })).kind, 'committed');
+  },
+
+  async 'a delivery that is remembered ends its inbound row and places nothing, however old it is'(t, stores) {
+    const writer = await openWriter(stores);
+    const { accountId } = writer;
+    const [placed, waiting] = [randomUUID(), randomUUID()];
+    const reply = (id: string) => ({ id, reply: { emailId: null } });
+    await writer.commit([emailAdded(newEmail(), [])], { remembered: [reply(placed)] });
+    const { references: _, ...rest } = newEmail();
+    const envelope = { receivedAt: T0, summary: { ...rest, references: [] } };
+    const deliveries = [placed, waiting].map((id) => ({ accountId, id, isTried: true }));
+    await stores.inbound.spool(blobOf(Buffer.from('Subject: a\r\n\r\nb')), envelope, deliveries);
+    const rows = () => stores.inbound.overdue(ALL_SHARDS, -1000, 10, []);
+    t.true((await rows()).every(({ isTried }) => isTried === true));
+    t.is(await stores.mailboxes.forget(-60_000), 0, 'its row is there');
+    const both = { inbound: [placed, waiting], remembered: [reply(waiting), reply(placed)] };
+    t.deepEqual(await writer.commit([emailAdded(newEmail(), [])], both), {
+      kind: 'repeated',
+      inbound: [placed],
+      replies: [reply(placed)],
+    });
+    t.deepEqual(
+      (await rows()).map(({ id }) => id),
+      [waiting],
+    );
+    const alone = { inbound: [waiting], remembered: [reply(waiting)] };
+    t.is((await writer.commit([emailAdded(newEmail(), [])], alone)).kind, 'committed');
+    t.deepEqual(await rows(), []);
+    t.is((await emailsOf(stores, accountId)).length, 2);
+    t.is(await stores.mailboxes.forget(-60_000), 2);
   },
 
   async 'replies are remembered until they are old'(t, stores) {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { blobOf } from '../../../src/store/blobs.js';
+import { SharedMessage } from '../../../src/store/inline/shared-message.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
-import { SharedMessage } from '../../../src/store/shared-message.js';
 import { emailsOf } from './contents.js';
 import { ALL_SHARDS, type Contract, type Stores } from './stores.js';
 import { emailAdded, newEmail, openWriter, T0, type Writer } from './writer.js';
@@ -67,7 +67,7 @@ export const SHARED_MESSAGES: Contract = {
     t.deepEqual(await waiting(stores), [ofThird]);
     for (const writer of [first, second]) t.deepEqual(await blobsIn(stores, writer), [content.hash]);
     // Another writer has placed it from its row meanwhile: nothing is placed twice.
-    t.deepEqual(await place(second, message), { kind: 'consumed', inbound: [ofSecond!] });
+    t.deepEqual(await place(second, message), { kind: 'repeated', inbound: [ofSecond!], replies: [] });
     t.is((await blobsIn(stores, second)).length, 1);
   },
 

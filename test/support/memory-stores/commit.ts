@@ -1,15 +1,20 @@
 // The fenced commit of a mailbox in memory: it writes the rows of `coalesce(changes)`, all of them or none.
 
 import { type AddedEmail, type CoalescedChanges, coalesce } from '../../../src/store/changes/coalesced-changes.js';
+import type { SharedMessage } from '../../../src/store/inline/shared-message.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
-import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { type AccountRows, type MemoryTables, storedJson } from './tables.js';
 
 export function commitChange(tables: MemoryTables, change: MailboxChange): CommitResult {
   const account = tables.accounts.get(change.accountId);
-  const gone = change.inbound.filter((id) => tables.inbound.get(id)?.accountId !== change.accountId);
-  if (gone.length > 0) return { kind: 'consumed', inbound: gone };
+  const replies = change.remembered.flatMap(({ id }) => account?.remembered.find((before) => before.id === id) ?? []);
+  const isRepeated = (id: string) => replies.some((reply) => reply.id === id);
+  const gone = change.inbound.filter((id) => isRepeated(id) || tables.inbound.get(id)?.accountId !== change.accountId);
+  if (gone.length + replies.length > 0) {
+    for (const id of gone) if (isRepeated(id)) tables.inbound.delete(id);
+    return { kind: 'repeated', inbound: gone, replies: replies.map(({ id, reply }) => ({ id, reply })) };
+  }
   if (account?.epoch !== change.epoch || account.modseq !== change.modseqBefore) return { kind: 'fenced' };
   const coalesced = coalesce(change.changes);
   account.modseq = change.modseqAfter;

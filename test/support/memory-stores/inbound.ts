@@ -12,8 +12,8 @@ export function memoryInbound(tables: MemoryTables, blobs: Pick<BlobStore, 'put'
       }
       await blobs.put(content);
       const at = Date.now();
-      for (const { accountId, id } of deliveries)
-        tables.inbound.set(id, { accountId, id, blob: content.hash, envelope: storedJson(envelope), at });
+      for (const delivery of deliveries)
+        tables.inbound.set(delivery.id, { ...delivery, blob: content.hash, envelope: storedJson(envelope), at });
     },
     async overdue(shards, minAgeMs, limit, except) {
       const before = Date.now() - minAgeMs;

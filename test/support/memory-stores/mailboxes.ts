@@ -159,7 +159,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       const before = Date.now() - maxAgeMs;
       let count = 0;
       for (const account of tables.accounts.values()) {
-        const kept = account.remembered.filter(({ at }) => at >= before);
+        const kept = account.remembered.filter(({ at, id }) => at >= before || tables.inbound.has(id));
         count += account.remembered.length - kept.length;
         account.remembered = kept;
       }

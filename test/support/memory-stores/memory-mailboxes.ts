@@ -12,7 +12,7 @@ import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
-import { InlineMessages } from '../../../src/store/inline-messages.js';
+import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { MailboxStore } from '../../../src/store/mailboxes.js';
 import { NO_OUTBOUND } from '../no-outbound.js';
 import { fixedOwnership } from '../ownership.js';

@@ -41,8 +41,9 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
   let waiting = 0;
 
   async function deliver(pending: PendingInbound): Promise<boolean> {
-    const { accountId, id: inboundId, blob, envelope } = pending;
-    const ask = () => mailboxes.of(accountId).ask('deliver', { inboundId, blob, ...open(envelope) });
+    const { accountId, id: inboundId, blob, envelope, isTried } = pending;
+    const mail = { inboundId, blob, ...open(envelope), ...(isTried === true && { isTried }) };
+    const ask = () => mailboxes.of(accountId).ask('deliver', mail);
     try {
       // Continues the message's own trace, even if it began long ago or on another node.
       const { reply, refusal } = await spanned(

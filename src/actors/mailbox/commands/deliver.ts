@@ -43,11 +43,18 @@ function deliver(
   tx: MailboxTransaction,
   mail: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
-  const { inboundId, receivedAt, isJunk } = mail;
+  const { inboundId, receivedAt, isJunk, isTried } = mail;
   const found = tx.messages.open<{ emailId: string | null }>([mail]);
   if (!('opened' in found)) return found;
   const { opened } = found;
-  const isInline = opened.inline.length > 0;
+  const [inlineMessage] = opened.inline;
+  const isInline = inlineMessage !== undefined;
+  // The message arrived twice at once: with a command of another node, and then from its inbound row.
+  const placed = isInline ? undefined : tx.messages.placed.get(inboundId);
+  if (placed !== undefined) {
+    tx.consume(inboundId);
+    return { reply: placed };
+  }
   if (tx.isConsumed(inboundId)) return isInline ? { refusal: 'unstored' } : { reply: { emailId: null } };
   if (isBounceEarly(tx, mail)) return { refusal: 'attemptUnderWay' };
   const { blob, summary } = opened.messages[0]!;
@@ -55,9 +62,12 @@ function deliver(
   if (isInline && isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) return tx.messages.decline();
   const emailId = place(tx, { blob, receivedAt, summary, isJunk }, inboundId);
   takeBounce(tx, mail);
+  const reply = { emailId };
   if (!isInline) tx.consume(inboundId);
-  tx.messages.accept(opened, { emailId }, emailId !== null);
-  return { reply: { emailId } };
+  if (isTried === true) tx.remember(inboundId, reply);
+  if (inlineMessage?.isCarried === true) tx.messages.placed.set(inboundId, reply);
+  tx.messages.accept(opened, reply, emailId !== null);
+  return { reply };
 }
 
 /** Returns the id of the email, or null when a filter has deleted it. */

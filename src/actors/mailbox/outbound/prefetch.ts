@@ -6,7 +6,7 @@ import type { MessageIndex } from '../../../mail/message-index.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import type { InlineMessages, MessageHandle } from '../../../store/inline-messages.js';
+import type { InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/delivery-transport.js';

@@ -1,9 +1,9 @@
-// The messages that commands of one transaction name by handles (src/store/inline-messages.ts): opened to plan with them, accepted when the
+// The messages that commands of one transaction name by handles (src/store/inline/inline-messages.ts): opened to plan with them, accepted when the
 // plan of the command succeeds. The commit stores the octets of accepted inline messages (docs/decisions/0055).
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { BlobContent } from '../../../store/blobs.js';
-import type { InlineMessage, InlineMessages, MessageHandle } from '../../../store/inline-messages.js';
-import type { SharedDelivery } from '../../../store/shared-message.js';
+import type { InlineMessage, InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';
+import type { SharedDelivery } from '../../../store/inline/shared-message.js';
 
 /** The messages of one command, in the order of its handles. */
 export interface OpenedMessages {
@@ -18,6 +18,8 @@ export class TransactionMessages {
   /** Octets that the commit stores. */
   readonly contents: BlobContent[] = [];
   readonly shared: SharedDelivery[] = [];
+  /** Deliveries of messages that came with their commands, with the replies. */
+  readonly placed = new Map<string, { readonly emailId: string | null }>();
   readonly #inlineMessages: Pick<InlineMessages, 'find' | 'decline'>;
   readonly #accountId: string;
 

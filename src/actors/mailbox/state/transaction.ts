@@ -5,7 +5,7 @@
 import type { RetryPolicy } from '../../../machines/outbound-email/retry.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { AnnouncedEmail, Change, ChangeContent, ChangeOf, NewEmail } from '../../../store/changes/changes.js';
-import type { InlineMessages } from '../../../store/inline-messages.js';
+import type { InlineMessages } from '../../../store/inline/inline-messages.js';
 import type { FolderDefinition, Placement } from '../../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../../store/mailboxes.js';
 import type { PlanContext } from '../../runtime/behavior.js';
@@ -56,6 +56,8 @@ export class MailboxTransaction {
   readonly #draftRows: DraftRows;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
+  /** Deliveries that happen once, although they may be repeated with an inbound row. */
+  readonly #remembered: RememberedReply[] = [];
   #modseq: number;
   readonly #ids: BatchIds;
 
@@ -103,6 +105,11 @@ export class MailboxTransaction {
 
   consume(inboundId: string): void {
     this.#consumed.add(inboundId);
+  }
+
+  /** The commit writes nothing if an earlier one has remembered the delivery. */
+  remember(inboundId: string, reply: unknown): void {
+    this.#remembered.push({ id: inboundId, reply });
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
@@ -349,7 +356,7 @@ export class MailboxTransaction {
       inbound: [...this.#consumed],
       contents: this.messages.contents,
       shared: this.messages.shared,
-      remembered,
+      remembered: [...remembered, ...this.#remembered],
       keywordsOf: (emailId) => this.keywords(this.find(emailId)),
     };
   }

@@ -18,6 +18,8 @@ export interface RequestPacket {
   /** Name of the command or query. */
   readonly name: string;
   readonly payload: unknown;
+  /** What travels with the command besides its payload. */
+  readonly carried?: unknown;
   /** In ms since the epoch: the caller waits no longer. */
   readonly deadline: number;
   /** The W3C trace context of the caller, if it is traced. */

@@ -5,7 +5,7 @@ import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
 import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
 import { isSmall } from '../../../store/blobs.js';
-import type { MessageHandle } from '../../../store/inline-messages.js';
+import type { MessageAsk, MessageHandle } from '../../../store/inline/inline-messages.js';
 import { EMPTY, IncomingMessage } from '../append/incoming-message.js';
 import { linkedOctets } from '../append/linked-octets.js';
 import { MessageBatch } from '../append/message-batch.js';
@@ -187,14 +187,14 @@ function appendMessages(
 ): Promise<Appended> {
   const { context, accountId } = session;
   let { folderId } = target;
-  const ask = async (handles: readonly MessageHandle[], deadlineMs = DEADLINE_MS): Promise<Appended> => {
+  const ask = async (handles: readonly MessageHandle[], how: MessageAsk): Promise<Appended> => {
     const messages = handles.map((handle, i) => {
       const { receivedAt, flags } = batch.messages[i]!;
       return { ...handle, receivedAt, flags };
     });
     const folder = folderId === undefined ? { path: mailbox } : { folderId };
     const payload = { ...folder, messages, ...(replaces && { replaces }) };
-    const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs });
+    const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS, ...how });
     // The look-up of the folder tells the client why there is none.
     return folderId === undefined && outcome.refusal === 'noSuchFolder' ? { refusal: 'unstored' } : outcome;
   };

@@ -113,6 +113,10 @@ export async function moveUnclaimed(tx: SqlTransaction, unclaimedId: string, acc
   >`select id from accounts where id = ${unclaimedId} and unclaimed for update`;
   if (unclaimed === undefined) return;
   await spoolUnclaimedMail(tx, unclaimedId, accountId);
+  // Deliveries that the mailbox has remembered are among its emails.
+  await tx`
+    delete from inbound i using recent_commands c
+    where i.account_id = ${unclaimedId} and c.account_id = i.account_id and c.id = i.id`;
   await tx`update inbound set account_id = ${accountId} where account_id = ${unclaimedId}`;
   await deleteAccountRows(tx, unclaimedId);
 }

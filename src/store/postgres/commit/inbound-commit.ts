@@ -1,7 +1,8 @@
 // Accepted mail in the mailbox commit: the inbound rows that a commit deletes, and messages for several accounts that it stores
 // (docs/decisions/0055), with an inbound row for each account whose mailbox does not place the message in this statement.
+
+import type { SharedMessage } from '../../inline/shared-message.js';
 import type { CommitResult, MailboxChange } from '../../mailboxes.js';
-import type { SharedMessage } from '../../shared-message.js';
 import { storeFault } from '../driver/client.js';
 import type { Pieces, StatementPiece } from '../driver/statement-pieces.js';
 import { type BlobOfAccounts, smallBlob } from '../mailbox/blob-writes.js';
@@ -13,20 +14,25 @@ export function endedInbound({ inbound, shared }: MailboxChange): readonly strin
   return stored.length === 0 ? inbound : [...inbound, ...stored.map(({ id }) => id)];
 }
 
-export const lookForInbound: Part = (sql, rows) => sql`
+/** `isRepeated`: a condition on a row of `due`, which selects deliveries that have happened although their row is there. */
+export const lookForInbound = (sql: Pieces, rows: readonly unknown[], isRepeated: StatementPiece) => sql`
     , due as materialized (
       select * from json_to_recordset(${json(rows)}::json) as x (a uuid, id uuid)
     ), consumed as materialized (
       select d.a, d.id from due d
-      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
+      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id) ${isRepeated}
     )`;
+
+/** A delivery that is remembered has happened: see `lookForInbound`. */
+export const orRepeated = (sql: Pieces) => sql`or (d.a, d.id) in (select a, id from repeated)`;
 
 export const hasAllInbound: Part = (sql) => sql`and not exists (select 1 from consumed c where c.a = t.id)`;
 
-export const endInbound: Part = (sql) => sql`
+/** The rows of deliveries that have happened go even if the account writes nothing. */
+export const endInbound = (sql: Pieces, isRepeated: StatementPiece) => sql`
     , inbound_done as (
       delete from inbound t using due d
-      where t.account_id = d.a and t.id = d.id and d.a = any (${sql.unsafe(PASSED)})
+      where t.account_id = d.a and t.id = d.id and (d.a = any (${sql.unsafe(PASSED)}) ${isRepeated})
     )`;
 
 export const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;

@@ -2,8 +2,8 @@
 // epoch or modseq is not the expected one, or its inbound rows are gone; this does not affect the others of the group.
 
 import { type CoalescedChanges, coalesce } from '../../changes/coalesced-changes.js';
+import type { SharedMessage } from '../../inline/shared-message.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../mailboxes.js';
-import type { SharedMessage } from '../../shared-message.js';
 import type { Sql } from '../driver/client.js';
 import { type CommitDeadline, untilDeadline } from '../driver/commit-deadline.js';
 import { Octets } from '../driver/octet-parameters.js';
@@ -32,6 +32,7 @@ import {
   isShared,
   lookForInbound,
   missingInbound,
+  orRepeated,
   oweShared,
   type SharedMessages,
   sharedContents,
@@ -56,6 +57,14 @@ import {
   placedRows,
   placeTogether,
 } from './placement-rows.js';
+import {
+  hasNoRepeated,
+  lookForRepeated,
+  type RepeatedRow,
+  remember,
+  repliesOf,
+  withRepeated,
+} from './remembered-commit.js';
 import { joinThreads } from './threads.js';
 
 interface Fence {
@@ -161,13 +170,12 @@ const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint)';
 const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
 
 /** Whether every kind of rows has at most one: each mixture would be another statement to prepare. */
-function hasSingleRows({ fences, added, placed, folders, log }: CommitRows): boolean {
-  return [fences, added, placed, folders, log.rows].every(({ length }) => length <= 1);
+function hasSingleRows({ fences, added, placed, folders, log, remembered }: CommitRows): boolean {
+  return [fences, added, placed, folders, log.rows, remembered].every(({ length }) => length <= 1);
 }
 
 /** An account that has passed, a missing inbound row, the threads of an added email, or a withheld shared message. */
-interface CommitRow {
-  readonly account_id: string | null;
+interface CommitRow extends RepeatedRow {
   readonly consumed: string | null;
   readonly threads: string[] | null;
   /** Number of the withheld message; absent when the statement has no shared messages. */
@@ -226,7 +234,10 @@ function statementOf(
   const table = hasSingleRows(rows) ? asParameters : asJson;
   const part = (write: TablePart, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of, table));
   const areShared = shared.size > 0;
-  const isFit = pieces`t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}`;
+  const areRemembered = rows.remembered.length > 0;
+  const isRepeated = areRemembered ? orRepeated(pieces) : NOTHING;
+  const isFit = pieces`t.epoch = f.epoch and t.modseq = f.before
+    ${part(hasAllInbound, rows.consumed)} ${part(hasNoRepeated, rows.remembered)}`;
   const isStored = pieces`
       where exists (select from passed p where p.a = any(x.accounts)) ${areShared ? isShared(pieces) : NOTHING}`;
   const answer = pieces`
@@ -237,7 +248,8 @@ function statementOf(
     with fence as (
       select * from ${table(rows.fences, FENCE)}
     )
-    ${part(lookForInbound, rows.consumed)}
+    ${part(lookForRepeated, rows.remembered)}
+    ${part((sql, due) => lookForInbound(sql, due, isRepeated), rows.consumed)}
     ${areShared ? weighShared(pieces, shared, isFit, until) : NOTHING}
     , passed as (
       update accounts t set modseq = f.after from fence f
@@ -248,7 +260,7 @@ function statementOf(
     )
     ${areShared ? oweShared(pieces) : NOTHING}
     ${contents === undefined ? NOTHING : pieces`, ${storedBlobs(pieces, contents, isStored)}`}
-    ${part(endInbound, rows.consumed)}
+    ${part((sql) => endInbound(sql, isRepeated), rows.consumed)}
     ${part(addEmails, rows.added)}
     ${part(flagEmails, rows.flagged)}
     ${part(removeEmails, rows.removed)}
@@ -263,7 +275,13 @@ function statementOf(
     ${writeDeferredFlags(pieces, rows.deferred)}
     ${writeLabels(pieces, changes)}
     ${writeOutbound(pieces, changes)}
-    ${areShared ? withWithheld(pieces, answer) : answer}`;
+    ${answerOf(answer, areShared, areRemembered)}`;
+}
+
+function answerOf(rows: StatementPiece, areShared: boolean, areRemembered: boolean): StatementPiece {
+  const answer = areShared ? withWithheld(pieces, rows) : rows;
+  if (!areRemembered) return answer;
+  return withRepeated(pieces, answer, areShared ? pieces`null, null, null` : pieces`null, null`);
 }
 
 /** `areSingle`: no kind has more than one row. */
@@ -310,7 +328,8 @@ function outcomeOf(own: readonly CommitRow[], joined: ThreadChange): CommitResul
     if (row.consumed !== null) gone.push(row.consumed);
     if (row.threads !== null) threads = threads === joined || row.threads.length > 1 ? joined : 'grown';
   }
-  if (gone.length > 0) return { kind: 'consumed', inbound: gone };
+  const replies = repliesOf(own);
+  if (gone.length + replies.length > 0) return { kind: 'repeated', inbound: gone, replies };
   return threads === undefined ? { kind: 'committed' } : { kind: 'committed', threads };
 }
 
@@ -360,13 +379,6 @@ const changeFolders: TablePart = (sql, rows, table) => {
       where t.account_id = r.a and t.id = r.id and r.a = any (${sql.unsafe(PASSED)})
     )`;
 };
-
-const remember: Part = (sql, rows) => sql`
-    , remembered as (
-      insert into recent_commands (account_id, id, reply)
-      select a, id, reply from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, id uuid, reply json) join passed using (a)
-    )`;
 
 const choosePreferences: Part = (sql, rows) => sql`
     , preference as (

@@ -92,7 +92,7 @@ export interface BlobOfAccounts extends SmallBlob {
 }
 
 export function smallBlob(content: BlobContent): SmallBlob {
-  return { content, index: JSON.stringify(content.index) };
+  return { content, index: content.indexJson ?? JSON.stringify(content.index) };
 }
 
 export function weightOf({ content, index }: SmallBlob): number {

@@ -63,15 +63,13 @@ export function postgresInbound(
 
   async function overdue(shards: readonly number[], minAgeMs: number, limit: number, except: readonly string[]) {
     try {
-      const rows = await sql<{ account_id: string; id: string; blob: string; envelope: InboundEnvelope }[]>`
-        select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope
+      const rows = await sql<OverdueRow[]>`
+        select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope, i.is_tried
         from inbound i join accounts a on a.id = i.account_id
         where a.shard = any(${shards as number[]}::int[]) and i.import_number is null and i.at < now() - ${minAgeMs} * interval '1 millisecond'
           and i.account_id <> all(${except as string[]}::uuid[])
         order by i.at, i.id limit ${limit}`;
-      return rows.map(
-        (row): PendingInbound => ({ accountId: row.account_id, id: row.id, blob: row.blob, envelope: row.envelope }),
-      );
+      return rows.map(pendingOf);
     } catch (error) {
       throw storeFault(error);
     }
@@ -80,12 +78,24 @@ export function postgresInbound(
   return { spool, overdue };
 }
 
+interface OverdueRow {
+  readonly account_id: string;
+  readonly id: string;
+  readonly blob: string;
+  readonly envelope: InboundEnvelope;
+  readonly is_tried: boolean;
+}
+
+function pendingOf({ account_id: accountId, id, blob, envelope, is_tried: isTried }: OverdueRow): PendingInbound {
+  return { accountId, id, blob, envelope, ...(isTried && { isTried }) };
+}
+
 async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitDeadline): Promise<readonly Outcome[]> {
   const messages: string[] = [];
-  const deliveries: { m: number; a: string; id: string }[] = [];
+  const deliveries: { m: number; a: string; id: string; isTried: boolean }[] = [];
   for (const [m, { content, envelope, deliveries: own }] of items.entries()) {
     messages.push(`{"m":${m},"hash":"${content.hash}","envelope":${envelope}}`);
-    for (const { accountId, id } of own) deliveries.push({ m, a: accountId, id });
+    for (const { accountId, id, isTried = false } of own) deliveries.push({ m, a: accountId, id, isTried });
   }
   const contents = await gather(items);
   const statement = pieces`
@@ -93,7 +103,8 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitD
       select m, decode(hash, 'hex') as blob, envelope
       from json_to_recordset(${list(messages)}::json) as x (m int, hash text, envelope json)
     ), delivery as materialized (
-      select m, a, id from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid)
+      select m, a, id, "isTried"
+      from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid, "isTried" boolean)
     ), owner as materialized (
       select id from accounts where id in (select a from delivery) ${untilDeadline(pieces, deadline())}
       for key share of accounts
@@ -102,8 +113,8 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitD
     ), unwanted as (
       insert into blob_candidates (hash) select blob from message where m in (select m from orphan)
     ), accepted as (
-      insert into inbound (account_id, id, blob, envelope)
-      select d.a, d.id, x.blob, x.envelope
+      insert into inbound (account_id, id, blob, envelope, is_tried)
+      select d.a, d.id, x.blob, x.envelope, d."isTried"
       from delivery d join message x using (m) where d.m not in (select m from orphan)
     )
     select m from orphan`;

@@ -184,7 +184,9 @@ async function senders(sql: Sql, accountId: string, folderId: string): Promise<r
 
 async function forget(sql: Sql, maxAgeMs: number): Promise<number> {
   const { count } = await guarded(
-    () => sql`delete from recent_commands where at < now() - ${maxAgeMs} * interval '1 millisecond'`,
+    () => sql`
+      delete from recent_commands c where at < now() - ${maxAgeMs} * interval '1 millisecond'
+        and not exists (select from inbound i where i.account_id = c.account_id and i.id = c.id)`,
   );
   return count;
 }

@@ -347,6 +347,8 @@ create table inbound (
   blob bytea not null,
   envelope json not null,
   at timestamptz not null default now(),
+  -- The mailbox was asked before the row was written, and may have placed the mail: then the id is in recent_commands.
+  is_tried boolean not null default false,
   -- The order of an import; null for accepted mail.
   import_number bigint,
   primary key (account_id, id)

@@ -1,6 +1,7 @@
 // Creates an account that the load does not use, to observe single messages and changes.
 
 import { createAccount, type TestAccount } from '../../../../dev/node-accounts.js';
+import type { Scope } from '../../../../src/store/directory.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
 import { SmtpClient } from '../../../support/clients/smtp-client.js';
 import { eventually } from './eventually.js';
@@ -17,8 +18,8 @@ export class Witness {
     this.#sql = sql;
   }
 
-  static async create(sql: Sql, name = 'witness'): Promise<Witness> {
-    return new Witness(await createAccount(sql, `${name}@example.test`), sql);
+  static async create(sql: Sql, name = 'witness', scopes: readonly Scope[] = ['app']): Promise<Witness> {
+    return new Witness(await createAccount(sql, `${name}@example.test`, scopes), sql);
   }
 
   /** Returns the reply to the message, or to the first refused command. */

@@ -23,7 +23,7 @@ import { addressKey, LONGEST_DISPLAY_NAME, type ThreadFields } from '../../../..
 import type { BlobStore } from '../../../../store/blobs.js';
 import { clock } from '../../../../store/clock.js';
 import { newId } from '../../../../store/ids/new-id.js';
-import type { InlineMessages } from '../../../../store/inline-messages.js';
+import type { InlineMessages } from '../../../../store/inline/inline-messages.js';
 import type { UploadField } from '../../pipeline/uploads.js';
 import { invalid, Problem } from '../../problem.js';
 import { isoTime } from '../emails/email-shapes.js';
@@ -168,8 +168,7 @@ export async function enqueue(
       return sources.inlineMessages.commit(
         accountId,
         [{ content, summary }],
-        ([handle], deadlineMs) =>
-          mailbox.ask('enqueue', { ...handle!, ...queued }, deadlineMs === undefined ? {} : { deadlineMs }),
+        ([handle], how) => mailbox.ask('enqueue', { ...handle!, ...queued }, how),
         stored,
       );
     }

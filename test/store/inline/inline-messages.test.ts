@@ -1,20 +1,21 @@
 // Tests messages that a mailbox stores with its own commit: an inline message is accepted at most once, and its sender learns the
 // outcome, whatever fails on the way.
 import { randomUUID } from 'node:crypto';
-import type { MailboxProtocol } from '../../src/actors/mailbox/protocol.js';
-import type { Reply } from '../../src/actors/runtime/protocol.js';
-import { summarize } from '../../src/mail/summary.js';
-import { blobOf } from '../../src/store/blobs.js';
-import { StoreFault } from '../../src/store/errors.js';
+import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import type { Reply } from '../../../src/actors/runtime/protocol.js';
+import { summarize } from '../../../src/mail/summary.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
 import {
   InlineMessage,
   InlineMessages,
+  type MessageAsk,
   type MessageHandle,
-  type UnstoredMessage,
-} from '../../src/store/inline-messages.js';
-import { checkRows, type MailboxWorld, mailboxWorld } from '../actors/mailbox/mailbox-world.js';
-import { addressee, outcome } from '../actors/mailbox/outbound-world.js';
-import test from '../support/test.js';
+} from '../../../src/store/inline/inline-messages.js';
+import type { UnstoredMessage } from '../../../src/store/inline/unstored-message.js';
+import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import { addressee, outcome } from '../../actors/mailbox/outbound-world.js';
+import test from '../../support/test.js';
 
 const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
 const LOCKED = new StoreFault('store-locked', 'rows are locked', { temporary: true });
@@ -66,7 +67,7 @@ test('a commit that failed has written nothing if the database says so, else nob
   }
 });
 
-test('small messages are inline, for mailboxes of this node', async (t) => {
+test('small messages are inline, and travel to mailboxes of other nodes', async (t) => {
   const inlineMessages = new InlineMessages((accountId) => accountId === 'here');
   t.is(inlineMessages.add('elsewhere', mailOf('x')), undefined);
   const { id } = inlineMessages.add('here', mailOf('x'))!;
@@ -75,19 +76,60 @@ test('small messages are inline, for mailboxes of this node', async (t) => {
   t.is(inlineMessages.find(id), undefined);
   const handles = async (accountId: string, ...mails: UnstoredMessage[]) => {
     const asked: string[] = [];
-    const ask = async (given: readonly MessageHandle[]) => {
-      asked.push(given.map((handle) => ('inlineId' in handle ? 'inline' : handle.blob)).join(' '));
+    const ids = new Set<string | undefined>();
+    const ask = async (given: readonly MessageHandle[], { carried, id }: MessageAsk) => {
+      const kind = carried === undefined ? 'inline' : 'carried';
+      asked.push(given.map((handle) => ('inlineId' in handle ? kind : handle.blob)).join(' '));
+      ids.add(id);
+      if (isLost && carried !== undefined) throw new Error('the answer is lost');
       return { refusal: 'unstored' };
     };
     const { refusal } = await inlineMessages.commit(accountId, mails, ask, async () =>
       mails.map(({ summary }, i) => ({ blob: `stored${i}`, summary })),
     );
     t.is(refusal, 'unstored');
+    t.is(ids.size, isLost || asked[0] !== 'carried' ? 1 : 2, 'one id for both asks if the first has no answer');
     return asked;
   };
+  let isLost = true;
   t.deepEqual(await handles('here', mailOf('x'), mailOf('y')), ['inline inline', 'stored0 stored1']);
   t.deepEqual(await handles('here', mailOf('x', 'x'.repeat(300_000))), ['stored0']);
-  t.deepEqual(await handles('elsewhere', mailOf('x')), ['stored0']);
+  t.deepEqual(await handles('elsewhere', mailOf('x'), mailOf('y')), ['carried carried', 'stored0 stored1']);
+  isLost = false;
+  t.deepEqual(await handles('elsewhere', mailOf('x')), ['carried', 'stored0']);
+  t.deepEqual(await handles('elsewhere', mailOf('x')), ['stored0'], 'the mailbox has declined');
+  t.deepEqual(await handles('far', mailOf('x', 'x'.repeat(300_000))), ['stored0']);
+});
+
+test('what a command carries is inline at the node that gets it, until it has answered', async (t) => {
+  const [gateway, owner] = [new InlineMessages(() => false), new InlineMessages(() => true)];
+  const mail = mailOf('x');
+  // The octets of a message may be in several pieces.
+  const [piece] = mail.content.chunks() as readonly Uint8Array[];
+  const content = { ...mail.content, chunks: () => [piece!.subarray(0, 5), piece!.subarray(5)] };
+  await gateway.commitInline(
+    'account',
+    [{ ...mail, content }],
+    async ([handle], { carried }) => {
+      const [answered, again] = [owner.receive(carried), owner.receive(carried)];
+      const { inlineId } = handle as { readonly inlineId: string };
+      answered();
+      const { message, isCarried } = owner.find(inlineId)!;
+      t.true(isCarried);
+      t.deepEqual(message.summary, mail.summary);
+      const { hash, size, index } = mail.content;
+      t.like(message.content, { hash, size, index });
+      t.deepEqual(Buffer.concat([...(message.content.chunks() as readonly Uint8Array[])]), Buffer.from(piece!));
+      again();
+      t.is(owner.find(inlineId), undefined);
+      return { reply: {} };
+    },
+    randomUUID(),
+  );
+  for (const packed of [null, {}, [{}], [null], [{ id: 'x', octets: 'text', hash: '', index: '{}', summary: {} }]]) {
+    owner.receive(packed)();
+    t.is(owner.find('x'), undefined);
+  }
 });
 
 /** Adds a message, delivers it, and returns its outcome. */

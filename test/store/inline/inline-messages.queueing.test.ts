@@ -1,21 +1,26 @@
 // Tests that a message is queued once, with its octets, whatever the result of the commit that stores both; when the result is
 // unknown, the gateway is told so and queues nothing more.
 import type { ExecutionContext } from 'ava';
-import { summarize } from '../../src/mail/summary.js';
-import { blobOf } from '../../src/store/blobs.js';
-import { StoreFault } from '../../src/store/errors.js';
-import type { CommitResult, MailboxChange } from '../../src/store/mailboxes.js';
-import { checkDrafts, checkRows, mailboxWorld } from '../actors/mailbox/mailbox-world.js';
-import { addressee, draftOf } from '../actors/mailbox/outbound-world.js';
-import test from '../support/test.js';
+import { summarize } from '../../../src/mail/summary.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
+import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
+import { checkDrafts, checkRows, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import { addressee, draftOf } from '../../actors/mailbox/outbound-world.js';
+import test from '../../support/test.js';
 
 type Commit = (change: MailboxChange, commit: () => Promise<CommitResult>) => Promise<CommitResult>;
 
 const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
 const LOCKED = new StoreFault('store-locked', 'rows are locked', { temporary: true });
 
+/** The sender's mailbox is on this node, or on another one. */
+const PLACES = ['here', 'elsewhere'] as const;
+type Place = (typeof PLACES)[number];
+
 /** Returns the mailbox of a sender who sends a draft; the first commit that stores a message runs through `first`. */
-async function sending(t: ExecutionContext, subject: string, first?: Commit) {
+async function sending(t: ExecutionContext, place: Place, subject: string, first?: Commit) {
   const world = await mailboxWorld();
   t.teardown(world.end);
   const { id: accountId } = await world.directory.createAccount('sender@example.test', 'Sender');
@@ -25,8 +30,8 @@ async function sending(t: ExecutionContext, subject: string, first?: Commit) {
   const content = blobOf(Buffer.from(`From: sender@example.test\r\nSubject: ${subject}\r\n\r\nhello`));
   let commits = 0;
   world.commit.by = (change, commit) => {
-    const isFirst = first !== undefined && change.contents.length > 0 && commits++ === 0;
-    return isFirst ? first(change, commit) : commit();
+    const isFirst = change.contents.length > 0 && commits++ === 0;
+    return isFirst && first !== undefined ? first(change, commit) : commit();
   };
   const outgoing = {
     draft: { id: draft.id, updatedAt },
@@ -39,14 +44,16 @@ async function sending(t: ExecutionContext, subject: string, first?: Commit) {
     await world.blobs.put(content);
     return [{ blob: content.hash, summary: message.summary }];
   };
+  const inlineMessages = place === 'here' ? world.inlineMessages : new InlineMessages(() => false);
   return {
     world,
     mailbox,
+    commits: () => commits,
     queue: () =>
-      world.inlineMessages.commit(
+      inlineMessages.commit(
         accountId,
         [message],
-        ([handle], deadlineMs = 10_000) => mailbox.ask('enqueue', { ...handle!, ...outgoing }, { deadlineMs }),
+        ([handle], how) => mailbox.ask('enqueue', { ...handle!, ...outgoing }, { deadlineMs: 10_000, ...how }),
         stored,
       ),
     /** `many` is the number of queued emails. */
@@ -74,30 +81,41 @@ const done: readonly (readonly [string, Commit?])[] = [
   ],
 ];
 
-for (const [title, first] of done) {
-  test(`${title} leaves the message queued once`, async (t) => {
-    const { queue, check } = await sending(t, title, first);
-    t.is((await queue()).refusal, undefined);
-    await check(1);
-    t.is((await queue()).refusal, 'noSuchOutbound', 'a draft is sent once');
-    await check(1);
-  });
+for (const place of PLACES) {
+  for (const [title, first] of done) {
+    test(`${title}, of a mailbox ${place}, leaves the message queued once`, async (t) => {
+      const { queue, check, commits } = await sending(t, place, title, first);
+      t.is((await queue()).refusal, undefined);
+      await check(1);
+      t.true(commits() > 0, 'no commit has stored the message');
+      t.is((await queue()).refusal, 'noSuchOutbound', 'a draft is sent once');
+      await check(1);
+    });
+  }
 }
 
 for (const [isWritten, title] of [
   [true, 'a commit that was made and of which nobody was told'],
   [false, 'a commit that was not made and of which nobody was told'],
 ] as const) {
+  const lost: Commit = async (_, commit) => {
+    if (isWritten) await commit();
+    throw LOST;
+  };
   test(`${title} is not made once more`, async (t) => {
-    const { queue, check } = await sending(t, title, async (_, commit) => {
-      if (isWritten) await commit();
-      throw LOST;
-    });
+    const { queue, check } = await sending(t, 'here', title, lost);
     await t.throwsAsync(queue(), { instanceOf: StoreFault, code: 'store-unavailable' });
     await check(isWritten ? 1 : 0);
     // The client tries again.
     const { refusal } = await queue();
     t.is(refusal, isWritten ? 'noSuchOutbound' : undefined);
+    await check(1);
+  });
+
+  test(`${title} is made once when the message travelled with the command`, async (t) => {
+    const { queue, check } = await sending(t, 'elsewhere', title, lost);
+    const { reply } = await queue();
+    t.is(typeof reply?.sentEmailId, 'string');
     await check(1);
   });
 }

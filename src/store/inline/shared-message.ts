@@ -1,9 +1,9 @@
 // A message for several accounts that is not stored yet (docs/decisions/0055). Mailboxes of this node place it in separate
 // commits. The statement of the first commit stores it, with an inbound row for each account whose mailbox does not place it in
 // the same statement. Later commits delete these rows.
-import type { BlobContent } from './blobs.js';
-import type { StoreFault } from './errors.js';
-import type { InboundDelivery, InboundEnvelope } from './inbound.js';
+import type { BlobContent } from '../blobs.js';
+import type { StoreFault } from '../errors.js';
+import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
 
 /** The part of one account in a shared message, which the account's commit places. */
 export interface SharedDelivery {

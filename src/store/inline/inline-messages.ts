@@ -1,15 +1,17 @@
 // Messages on their way to a mailbox. A command names each by a handle: a stored message by its blob, an inline one by an id. An inline
-// message is in this node and not yet stored: the mailbox that accepts it stores the octets and the email in one commit
-// (docs/decisions/0055). It never leaves the node: packets carry only its id. The component that adds it revokes it in the end, and then
-// learns whether the message is committed.
+// message is not yet stored: the mailbox that accepts it stores the octets and the email in one commit (docs/decisions/0055). For a mailbox
+// of this node, the component that adds the message revokes it in the end, and then learns whether it is committed. For a mailbox of
+// another node, the octets travel with the command (docs/decisions/0077), and only an answer tells whether they are committed.
 import { LRUCache } from 'lru-cache';
-import type { MessageSummary } from '../mail/summary.js';
-import { atMost } from '../work/time-bounds.js';
-import { areSmall, type BlobContent, isSmall } from './blobs.js';
-import { StoreFault } from './errors.js';
-import { newId } from './ids/new-id.js';
-import type { InboundDelivery, InboundEnvelope } from './inbound.js';
+import type { MessageSummary } from '../../mail/summary.js';
+import { atMost } from '../../work/time-bounds.js';
+import { areSmall, isSmall } from '../blobs.js';
+import { StoreFault } from '../errors.js';
+import { newId } from '../ids/new-id.js';
+import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
+import { type CarriedMessage, carriedMessage, carriedMessages, unstoredMessage } from './carried-messages.js';
 import { type SharedDelivery, SharedMessage } from './shared-message.js';
+import type { UnstoredMessage } from './unstored-message.js';
 
 /** A mailbox that takes longer, because it must be loaded or is busy, gets the message from the store. */
 const INLINE_MS = 1000;
@@ -23,20 +25,32 @@ const OCTETS_OF_A_WEIGHT = 1_000;
 type StoredHandle = { readonly blob: string; readonly summary: MessageSummary };
 export type MessageHandle = { readonly inlineId: string } | StoredHandle;
 
-export interface UnstoredMessage {
-  /** Stays readable until the inline message is revoked. */
-  readonly content: BlobContent;
-  readonly summary: MessageSummary;
-}
-
 /** The result of a command on messages. `unstored`: the mailbox does not accept an inline message, which must be stored first. */
 interface Answer {
   readonly reply?: unknown;
   readonly refusal?: string;
 }
 
-/** Sends a command with one handle per message. `deadlineMs`: how long it may take; undefined for stored messages. */
-type Ask<A extends Answer> = (handles: readonly MessageHandle[], deadlineMs?: number) => Promise<A>;
+/** How a command on messages is asked. */
+export interface MessageAsk {
+  /** How long it may take; absent for stored messages. */
+  readonly deadlineMs?: number;
+  /** Id of the command: equal in both asks when the first one carries the messages, because it may be carried out without an answer. */
+  readonly id?: string;
+  /** The messages of the handles, for a mailbox of another node. */
+  readonly carried?: readonly CarriedMessage[];
+}
+
+/** Sends a command with one handle per message. */
+type Ask<A extends Answer> = (handles: readonly MessageHandle[], how: MessageAsk) => Promise<A>;
+
+/** `isTried`: a mailbox of another node was asked and has not answered, so it may commit the messages, or may have done so. */
+export type InlineOutcome<A> =
+  | { readonly answer: A; readonly isTried: false }
+  | { readonly answer?: never; readonly isTried: boolean };
+
+const NOT_TRIED = { isTried: false } as const;
+const TRIED = { isTried: true } as const;
 
 type Ending =
   | { readonly kind: 'committed'; readonly result: unknown }
@@ -45,18 +59,24 @@ type Ending =
   | { readonly kind: 'failed'; readonly fault: StoreFault };
 
 export class InlineMessage {
-  readonly id = newId();
+  readonly id: string;
+  /** Its content stays readable until the inline message is revoked. */
   readonly message: UnstoredMessage;
   /** This mailbox's share of a message for several mailboxes. */
   readonly shared: SharedDelivery | undefined;
+  /** Another node has sent it with a command, and may store it when it hears of no commit. */
+  readonly isCarried: boolean;
   readonly #revoked: () => void;
   #state: 'open' | 'accepted' | Ending = 'open';
   #ended: ((ending: Ending) => void) | undefined;
 
-  constructor(message: UnstoredMessage, revoked: () => void, shared?: SharedDelivery) {
+  /** `carriedId`: the id that the other node has given it. */
+  constructor(message: UnstoredMessage, revoked: () => void, shared?: SharedDelivery, carriedId?: string) {
+    this.id = carriedId ?? newId();
     this.message = message;
     this.#revoked = revoked;
     this.shared = shared;
+    this.isCarried = carriedId !== undefined;
   }
 
   /** Whether a commit that accepts the message may begin. */
@@ -148,25 +168,64 @@ export class InlineMessages {
     ask: Ask<A>,
     store: () => Promise<readonly StoredHandle[]>,
   ): Promise<A> {
-    const answer = await this.commitInline(accountId, messages, ask);
-    return answer ?? ask(await store());
+    const id = newId();
+    const outcome = await this.commitInline(accountId, messages, ask, id);
+    if (outcome.answer !== undefined) return outcome.answer;
+    return ask(await store(), outcome.isTried ? { id } : {});
   }
 
-  /** Undefined when the messages must be stored first. @throws StoreFault when it is unknown whether they are committed */
+  /**
+   * Runs a command on messages that its commit stores. Without an answer the messages must be stored first. `id`: of the command, if the
+   * messages travel with it. @throws StoreFault when it is unknown whether a mailbox of this node has committed them
+   */
   async commitInline<A extends Answer>(
     accountId: string,
     messages: readonly UnstoredMessage[],
     ask: Ask<A>,
-  ): Promise<A | undefined> {
-    if (messages.length === 0 || !areSmall(messages.map(({ content }) => content))) return undefined;
-    const added: InlineMessage[] = [];
-    for (const message of messages) {
-      const inlineMessage = this.add(accountId, message);
-      if (inlineMessage === undefined) return undefined;
-      added.push(inlineMessage);
+    id: string,
+  ): Promise<InlineOutcome<A>> {
+    if (messages.length === 0 || !areSmall(messages.map(({ content }) => content))) return NOT_TRIED;
+    if (this.#declined.has(accountId)) return NOT_TRIED;
+    if (!this.#owns(accountId)) return this.#commitElsewhere(accountId, messages, ask, id);
+    const added = messages.map((message) => this.#register(message));
+    const handles = added.map(({ id: inlineId }) => ({ inlineId }));
+    const answer = await answerOf(added, (deadlineMs) => ask(handles, { deadlineMs }));
+    return answer === undefined ? NOT_TRIED : { answer, isTried: false };
+  }
+
+  /** The messages travel with the command; its owner has them for the time of the command. */
+  async #commitElsewhere<A extends Answer>(
+    accountId: string,
+    messages: readonly UnstoredMessage[],
+    ask: Ask<A>,
+    id: string,
+  ): Promise<InlineOutcome<A>> {
+    const carried = await Promise.all(messages.map((message) => carriedMessage(newId(), message)));
+    const handles = carried.map(({ id: inlineId }) => ({ inlineId }));
+    let answer: A | undefined;
+    const asked = ask(handles, { deadlineMs: INLINE_MS, id, carried }).then((given) => {
+      answer = given;
+    });
+    try {
+      await atMost(asked, INLINE_MS);
+    } catch {
+      // The command may be carried out nevertheless.
     }
-    const handles = added.map(({ id }) => ({ inlineId: id }));
-    return answerOf(added, (deadlineMs) => ask(handles, deadlineMs));
+    if (answer === undefined) return TRIED;
+    if (answer.refusal !== 'unstored') return { answer, isTried: false };
+    this.decline(accountId);
+    return NOT_TRIED;
+  }
+
+  /** Registers the messages that a command of another node carries. The caller calls the returned function when it has answered. */
+  receive(packed: unknown): () => void {
+    const received = (carriedMessages(packed) ?? []).map((carried) =>
+      this.#register(unstoredMessage(carried), undefined, carried.id),
+    );
+    return () => {
+      // The answer tells the other node what has become of its messages.
+      for (const inlineMessage of received) inlineMessage.revoke().catch(() => {});
+    };
   }
 
   /**
@@ -188,10 +247,18 @@ export class InlineMessages {
     return inlineMessages.size === 0 ? undefined : { message: shared, inlineMessages };
   }
 
-  /** Undefined when the message must be stored first. The caller revokes the inline message. */
+  /** Adds a message for a mailbox of this node. Undefined when it must be stored first. The caller revokes the inline message. */
   add(accountId: string, message: UnstoredMessage, shared?: SharedDelivery): InlineMessage | undefined {
     if (!this.#owns(accountId) || this.#declined.has(accountId)) return undefined;
-    const inlineMessage = new InlineMessage(message, () => this.#inlineMessages.delete(inlineMessage.id), shared);
+    return this.#register(message, shared);
+  }
+
+  #register(message: UnstoredMessage, shared?: SharedDelivery, carriedId?: string): InlineMessage {
+    const revoked = () => {
+      // A command that another node has sent twice is here twice, with the same messages.
+      if (this.#inlineMessages.get(inlineMessage.id) === inlineMessage) this.#inlineMessages.delete(inlineMessage.id);
+    };
+    const inlineMessage = new InlineMessage(message, revoked, shared, carriedId);
     this.#inlineMessages.set(inlineMessage.id, inlineMessage);
     return inlineMessage;
   }

@@ -1,0 +1,267 @@
+// Tests a message that travels with `deliver` to the mailbox of another node, on a real actor and a real store: one commit stores and places
+// it. When the gateway gets no answer it stores the message first, and the mail is there once, whichever of the two commits came first.
+import { randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
+import { acceptMessage } from '../../../src/gateways/smtp/accept.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { newId } from '../../../src/store/ids/new-id.js';
+import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
+import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import test from '../../support/test.js';
+
+type Ask = ReturnType<Mailboxes['of']>['ask'];
+
+/** `asks`: what happens to each ask of the gateway, in order; later ones are answered. */
+async function openWorld(t: ExecutionContext, ...asks: ((ask: () => ReturnType<Ask>) => Promise<unknown>)[]) {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId, email } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
+  const of = (id: string) => {
+    const mailbox = world.mailboxes.of(id);
+    const ask = (...args: Parameters<Ask>) => (asks.shift() ?? ((answer) => answer()))(() => mailbox.ask(...args));
+    return { ...mailbox, ask };
+  };
+  const inlineMessages = new InlineMessages(() => false);
+  const spooled: unknown[] = [];
+  const ports = {
+    ...world,
+    mailboxes: { of } as Mailboxes,
+    inlineMessages,
+    inbound: {
+      ...world.inbound,
+      async spool(...args: Parameters<typeof world.inbound.spool>) {
+        await world.inbound.spool(...args);
+        spooled.push(args[2][0]!.isTried === true ? 'tried' : 'new');
+      },
+    },
+    directory: { openUnclaimed: async () => new Map() },
+    tracer: NO_TRACER,
+  };
+  return {
+    world,
+    accountId,
+    mailbox: world.mailboxes.of(accountId),
+    spooled,
+    async send(subject: string, body = 'x') {
+      const content = {
+        ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\n${body}`)),
+        isInMemory: true,
+        release() {},
+      };
+      const destinations = [{ recipient: { kind: 'mailbox' as const, accountId }, address: email }];
+      const judgement = { verdict: 'accept', headers: '', by: undefined } as const;
+      const transaction = { sender: '', remoteAddress: '127.0.0.1', receivedAt: Date.now(), newId };
+      return acceptMessage(ports, { content, authenticated: undefined, judgement }, destinations, transaction);
+    },
+    /** Places what waits in inbound rows, as the owner does. */
+    async redeliver() {
+      for (const { id, envelope, blob, isTried } of await world.inbound.overdue([0], -1000, 100, [])) {
+        const { receivedAt, summary } = envelope;
+        const mail = { inboundId: id, blob, receivedAt, summary, ...(isTried === true && { isTried }) };
+        await world.mailboxes.of(accountId).ask('deliver', mail);
+      }
+    },
+    async subjects() {
+      await checkRows(world, t, accountId);
+      const rows = await world.sql<{ subject: string; octets: number }[]>`
+        select subject, (select sum(length(data))::int from blob_chunks c where c.hash = e.blob) as octets
+        from emails e where account_id = ${accountId} order by id`;
+      t.true(rows.every(({ octets }) => octets > 0));
+      return rows.map(({ subject }) => subject);
+    },
+  };
+}
+
+const LOST = new ActorFault('unreachable', 'the answer is lost');
+
+/** The command is carried out, and its answer does not arrive. */
+const answerLost = async (ask: () => ReturnType<Ask>) => {
+  await ask();
+  throw LOST;
+};
+
+/** Holds the first commit of the mailbox back until `goOn` is called. */
+function heldBack(world: MailboxWorld) {
+  let goOn = () => {};
+  const open = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  let count = 0;
+  world.commit.by = async (_, commit) => {
+    if (count++ > 0) return commit();
+    begin();
+    await open;
+    return commit();
+  };
+  return { goOn: () => goOn(), begun };
+}
+
+test('one commit stores and places the message', async (t) => {
+  const { world, send, spooled, subjects, accountId } = await openWorld(t);
+  const emailId = (await send('Grüße 💌')).deliveries[0]!.emailId!;
+  t.is(typeof emailId, 'string');
+  t.deepEqual(await subjects(), ['Grüße 💌']);
+  t.is(world.commits.length, 1);
+  t.deepEqual(spooled, []);
+  const { reply } = await world.mailboxes.of(accountId).ask('detail', { emailId });
+  t.is(reply!.subject, 'Grüße 💌');
+});
+
+test('a message that was placed and of which the gateway heard nothing is placed once', async (t) => {
+  const { send, spooled, subjects, redeliver } = await openWorld(t, answerLost, answerLost);
+  await send('lost');
+  await redeliver();
+  t.deepEqual(spooled, ['tried']);
+  t.deepEqual(await subjects(), ['lost']);
+  await send('next');
+  t.deepEqual(await subjects(), ['lost', 'next']);
+});
+
+test('the next owner of the mailbox does not place again what the last one has placed', async (t) => {
+  const died = async (ask: () => ReturnType<Ask>) => {
+    await ask();
+    world.reload();
+    throw LOST;
+  };
+  const { world, send, subjects, spooled } = await openWorld(t, died);
+  await send('of the last owner');
+  t.deepEqual(spooled, ['tried']);
+  t.deepEqual(await subjects(), ['of the last owner']);
+});
+
+test('nor long after, when no owner remembers it', async (t) => {
+  const { world, send, subjects, redeliver } = await openWorld(t, answerLost, async () => Promise.reject(LOST));
+  await send('old');
+  await world.sql`update recent_commands set at = now() - interval '1 hour'`;
+  t.is(await world.store.forget(60_000), 0);
+  world.reload();
+  await redeliver();
+  t.deepEqual(await subjects(), ['old']);
+  t.is(await world.store.forget(60_000), 1);
+});
+
+test('a mail that its user has expunged meanwhile does not come back', async (t) => {
+  const expunged = async (ask: () => ReturnType<Ask>) => {
+    const { reply } = (await ask()) as { readonly reply: { readonly emailId: string } };
+    await mailbox.ask('remove', { emailIds: [reply.emailId] });
+    throw LOST;
+  };
+  const { mailbox, send, subjects, spooled } = await openWorld(t, expunged);
+  await send('gone');
+  t.deepEqual(spooled, ['tried']);
+  t.deepEqual(await subjects(), []);
+});
+
+test('an owner that commits late places what the gateway has stored meanwhile', async (t) => {
+  let late: ReturnType<typeof heldBack> | undefined;
+  const asked: unknown[] = [];
+  const isLate = async (ask: () => ReturnType<Ask>) => {
+    late = heldBack(world);
+    asked.push(ask());
+    await late.begun;
+    throw LOST;
+  };
+  // The second command waits for the commit of the first.
+  const waits = async (ask: () => ReturnType<Ask>) => {
+    const answer = ask();
+    late!.goOn();
+    return answer;
+  };
+  const { world, send, subjects, spooled } = await openWorld(t, isLate, waits);
+  await send('late');
+  await Promise.allSettled(asked);
+  t.deepEqual(spooled, ['tried']);
+  t.deepEqual(await subjects(), ['late']);
+});
+
+test('an owner that commits after the next owner has placed the message commits nothing', async (t) => {
+  let late: ReturnType<typeof heldBack> | undefined;
+  const asked: Promise<unknown>[] = [];
+  const isLate = async (ask: () => ReturnType<Ask>) => {
+    late = heldBack(world);
+    asked.push(ask());
+    await late.begun;
+    world.reload();
+    throw LOST;
+  };
+  const { world, send, subjects } = await openWorld(t, isLate);
+  await send('late');
+  late!.goOn();
+  await Promise.allSettled(asked);
+  t.deepEqual(await subjects(), ['late']);
+});
+
+test('a command that arrives after the message was placed from its row places nothing', async (t) => {
+  let late: (() => ReturnType<Ask>) | undefined;
+  const underWay = async (ask: () => ReturnType<Ask>) => {
+    late = ask;
+    throw LOST;
+  };
+  for (const isReloaded of [false, true]) {
+    const { world, send, subjects } = await openWorld(t, underWay);
+    await send('overtaken');
+    if (isReloaded) world.reload();
+    await late!();
+    t.deepEqual(await subjects(), ['overtaken']);
+  }
+});
+
+test('both ways at once place one email', async (t) => {
+  const asked: Promise<unknown>[] = [];
+  const { world, send, subjects, mailbox } = await openWorld(
+    t,
+    async (ask) => {
+      // Both commands wait for the commit of another one, and are planned together.
+      const first = heldBack(world);
+      asked.push(mailbox.ask('createLabel', { name: 'Büro', color: '#000000', sortOrder: 0 }));
+      await first.begun;
+      asked.push(ask());
+      goOn = first.goOn;
+      throw LOST;
+    },
+    async (ask) => {
+      const answer = ask();
+      goOn();
+      return answer;
+    },
+  );
+  let goOn = () => {};
+  await send('twice');
+  await Promise.allSettled(asked);
+  t.deepEqual(await subjects(), ['twice']);
+  t.is(world.commits.length, 2);
+});
+
+test('a mailbox whose filters read bodies gets the message from the store', async (t) => {
+  const { send, subjects, spooled, mailbox } = await openWorld(t);
+  const rule = {
+    name: 'f',
+    isEnabled: true,
+    priority: 1,
+    fromAddressContains: null,
+    subjectContains: null,
+    bodyContains: 'secret',
+    hasAttachments: null,
+    markAsRead: true,
+    assignLabelId: null,
+    delete: null,
+  };
+  await mailbox.ask('createFilter', { rule });
+  for (const subject of ['one', 'two']) await send(subject);
+  t.deepEqual(spooled, ['new', 'new']);
+  t.deepEqual(await subjects(), ['one', 'two']);
+});
+
+test('a large message is stored first', async (t) => {
+  const { send, subjects, spooled } = await openWorld(t);
+  await send('large', 'x'.repeat(300_000));
+  t.deepEqual(spooled, ['new']);
+  t.deepEqual(await subjects(), ['large']);
+});
