@@ -9,6 +9,7 @@ export interface Zone {
   readonly TXT?: readonly string[];
   readonly PTR?: readonly string[];
   readonly CNAME?: string;
+  readonly SRV?: readonly (readonly [priority: number, weight: number, port: number, target: string])[];
   /** The server answers with this code instead of records. */
   readonly rcode?: 'SERVFAIL' | 'REFUSED';
   /** True when the server never answers. */
@@ -61,14 +62,22 @@ export async function startDnsServer(zones: Readonly<Record<string, Zone>> = {})
   };
 }
 
-function answers(zones: ReadonlyMap<string, Zone>, name: string, type: string): unknown[] {
+function answers(
+  zones: ReadonlyMap<string, Zone>,
+  name: string,
+  type: string,
+  passed: ReadonlySet<string> = new Set(),
+): unknown[] {
   const zone = zones.get(name);
   if (zone === undefined) return [];
   const base = { name, class: Packet.CLASS.IN, ttl: TTL };
   const all = <T>(kind: keyof typeof Packet.TYPE, values: readonly T[] | undefined, fields: (value: T) => object) =>
     (values ?? []).map((value) => ({ ...base, type: Packet.TYPE[kind], ...fields(value) }));
   if (zone.CNAME !== undefined) {
-    return [...all('CNAME', [zone.CNAME], (domain) => ({ domain })), ...answers(zones, zone.CNAME, type)];
+    const alias = all('CNAME', [zone.CNAME], (domain) => ({ domain }));
+    // A server answers a loop of aliases with the aliases.
+    if (type === 'CNAME' || passed.has(name)) return alias;
+    return [...alias, ...answers(zones, zone.CNAME, type, new Set([...passed, name]))];
   }
   switch (type) {
     case 'A':
@@ -82,6 +91,8 @@ function answers(zones: ReadonlyMap<string, Zone>, name: string, type: string): 
       return all('TXT', zone.TXT, (text) => ({ data: text.match(/.{1,255}/gs) ?? [''] }));
     case 'PTR':
       return all('PTR', zone.PTR, (domain) => ({ domain }));
+    case 'SRV':
+      return all('SRV', zone.SRV, ([priority, weight, port, target]) => ({ priority, weight, port, target }));
     default:
       return [];
   }

@@ -58,17 +58,23 @@ export function printing<A extends unknown[]>(
   return reporting(command, work, textOf);
 }
 
-/** A command that prints the result of `work` in words of its own, or with --json unchanged. */
+/**
+ * A command that prints the result of `work` in words of its own, or with --json unchanged. `failure`: why the command ends with exit code
+ * 1 after it has printed the result.
+ */
 export function reporting<A extends unknown[], R>(
   command: Command,
   work: (...args: A) => Promise<R>,
   inWords: (result: R) => string,
+  failure?: (result: R) => string | undefined,
 ): Command {
   return command.option('--json', 'print one JSON value').action(async (...args: unknown[]) => {
     try {
       const result = await work(...(args as A));
       const text = command.opts<{ json?: boolean }>().json === true ? JSON.stringify(result) : inWords(result);
       command.configureOutput().writeOut?.(`${text}\n`);
+      const why = failure?.(result);
+      if (why !== undefined) throw new CommandError(why);
     } catch (error) {
       if (error instanceof CommanderError) throw error;
       command.error(`error: ${oneLine(error)}`);

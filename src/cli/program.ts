@@ -7,6 +7,7 @@ import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
 import { registerCluster } from './cluster.js';
 import { registerConfig } from './config.js';
+import { registerDoctor } from './doctor.js';
 import { registerDomain } from './domain.js';
 import { registerExport } from './export.js';
 import { registerImport } from './import.js';
@@ -35,6 +36,7 @@ export function assemble(program: Command): Command {
   registerImport(program);
   registerExport(program);
   registerCluster(program);
+  registerDoctor(program);
   const commands = leaves(program);
   for (const command of commands) takeEnvFile(command);
   onStore(commands.filter((command) => !WITHOUT_STORE.has(command.name())));

@@ -24,6 +24,11 @@ export interface CommandStore {
   readonly migrated: Migrated;
 }
 
+/** The connections of `mansio doctor`. */
+const EXAMINED_AT_ONCE = 3;
+/** A connection that is silent for this long is cut. */
+const PATIENCE_MS = 5_000;
+
 /** Whether `--create` was given; a process runs only one command. */
 let mayCreate = false;
 
@@ -67,6 +72,18 @@ export async function readingStore<T>(work: (sql: Sql) => Promise<T>): Promise<T
       return await work(sql);
     } finally {
       await sql.end({ timeout: 5 });
+    }
+  });
+}
+
+/** Opens the store for `mansio doctor`, which bounds its own time and takes a store that does not answer as a finding. */
+export async function examiningStore<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withAddress(readConfig(), async (address) => {
+    const sql = connect(address, { max: EXAMINED_AT_ONCE, applicationName: 'mansio doctor', patienceMs: PATIENCE_MS });
+    try {
+      return await work(sql);
+    } finally {
+      await sql.end({ timeout: 0.1 });
     }
   });
 }

@@ -92,7 +92,10 @@ async function assemble(
   const isFirst = processShare === undefined || processShare.number === 1;
   const demo =
     config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, dns);
+  const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, {
+    outgoing: dns,
+    checks: config.dns === config.outboundDns ? dns : createResolver({ servers: config.dns }),
+  });
   const signing = signingKeysOf(config, postgresSigningKeys(resources.sql));
   if (isFirst && signing !== undefined) await warnOfUnsigned(signing, log);
   if (isFirst && listeners.http !== undefined) adviseOfHttp(config, listeners, log);

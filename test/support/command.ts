@@ -4,8 +4,12 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { bareEnvironment, PROGRAM, storeSettings } from './node.js';
 
-export async function mansio(dataDir: string, args: readonly string[]) {
-  const env = { ...bareEnvironment(), ...storeSettings(dataDir) };
+export async function mansio(
+  dataDir: string,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const env = { ...bareEnvironment(), ...storeSettings(dataDir), ...settings };
   const child = spawn(process.execPath, ['--', PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: code as number | null, stdout, stderr };

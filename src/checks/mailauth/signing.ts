@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
 import type { Field } from 'mailauth/lib/tools.js';
-import type { Logger } from 'pino';
 import type { Sign } from '../../mail/authentication/authentication.js';
 import { CanonicalBody } from '../../mail/authentication/body-canonicalization.js';
 import { readDkimKey } from '../../mail/authentication/dkim-key.js';
@@ -17,10 +16,14 @@ import type { SigningKey, SigningKeyStore } from '../../store/signing-keys.js';
 import { asField } from './fields.js';
 
 export interface SignerOptions {
-  readonly keys: SigningKeyStore;
+  readonly keys: Pick<SigningKeyStore, 'keysOf' | 'isHosted'>;
   /** The path of a PEM file: it signs for hosted domains that have no keys. */
   readonly fallback?: { readonly selector: string; readonly key: string } | undefined;
-  readonly log: Logger;
+  readonly log: ErrorLog;
+}
+
+interface ErrorLog {
+  error(data: Readonly<Record<string, unknown>>, message: string): void;
 }
 
 interface LoadedKey {
@@ -125,7 +128,7 @@ async function signatures(domain: string, keys: readonly LoadedKey[], message: M
   return fields.join('');
 }
 
-function loadOwn({ domain, selector, algorithm, privateKey }: SigningKey, log: Logger): LoadedKey[] {
+function loadOwn({ domain, selector, algorithm, privateKey }: SigningKey, log: ErrorLog): LoadedKey[] {
   try {
     return [{ selector, algorithm, key: createPrivateKey(privateKey) }];
   } catch (error) {

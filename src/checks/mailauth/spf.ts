@@ -14,6 +14,12 @@ export interface SpfResult extends MethodResult {
   readonly domain: string;
 }
 
+/** `terms`: those that needed look-ups; at most 10 are allowed. */
+interface CountedSpf {
+  readonly result: SpfResult['result'];
+  readonly terms: number;
+}
+
 /** RFC 7208 §4.6.4. */
 const MOST_TERMS = 10;
 const MOST_VOIDS = 2;
@@ -69,24 +75,47 @@ export class Spf {
     return { method: 'spf', result, domain, properties: [property] };
   }
 
+  /** Says whether a host may send for a domain, and how many of the ten terms with look-ups that takes. Never rejects. */
+  mayPass(
+    domain: string,
+    host: { readonly address: string; readonly name: string },
+    lookups: Lookups,
+  ): Promise<CountedSpf> {
+    const identity = { sender: `postmaster@${domain}`, ip: host.address, helo: host.name, mta: this.#host };
+    return this.#count(domain, identity, lookups);
+  }
+
   async #evaluate(
     domain: string,
     identity: { sender: string; ip: string; helo: string; mta: string },
     lookups: Lookups,
   ): Promise<SpfResult['result']> {
+    return (await this.#count(domain, identity, lookups)).result;
+  }
+
+  async #count(
+    domain: string,
+    identity: { sender: string; ip: string; helo: string; mta: string },
+    lookups: Lookups,
+  ): Promise<CountedSpf> {
     const budget = { left: MOST_LOOKUPS };
+    const resolver = counted(lookups, budget, true);
+    const counting = (result: SpfResult['result']): CountedSpf => ({
+      result,
+      terms: Math.max(0, resolver.getResolveCount()),
+    });
     try {
       const result = await spfVerify(domain, {
         ...identity,
-        resolver: counted(lookups, budget, true),
+        resolver,
         createSubResolver: () => counted(lookups, budget, false),
       });
-      if (result === false) return 'neutral';
-      return result.error ?? QUALIFIED[result.qualifier ?? '?'];
+      if (result === false) return counting('neutral');
+      return counting(result.error ?? QUALIFIED[result.qualifier ?? '?']);
     } catch (error) {
       // mailauth throws errors without a result for malformed records.
-      return (
-        (error as Partial<SpfFailure & { spfResult: { error: SpfResult['result'] } }>).spfResult?.error ?? 'permerror'
+      return counting(
+        (error as Partial<SpfFailure & { spfResult: { error: SpfResult['result'] } }>).spfResult?.error ?? 'permerror',
       );
     }
   }

@@ -5,10 +5,18 @@
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
 import { Fault } from '../../work/fault.js';
+import { reverseName } from './reverse-name.js';
 
 export interface MxRecord {
   readonly priority: number;
   readonly exchange: string;
+}
+
+interface SrvRecord {
+  readonly priority: number;
+  readonly weight: number;
+  readonly port: number;
+  readonly name: string;
 }
 
 interface Records {
@@ -18,6 +26,7 @@ interface Records {
   TXT: string[][];
   PTR: string[];
   CNAME: string[];
+  SRV: SrvRecord[];
 }
 export type RecordType = keyof Records;
 
@@ -30,7 +39,7 @@ export class DnsFailure extends Fault {
 }
 
 export interface Dns {
-  /** Works like `dns.promises.resolve`; callers must not change the answer, which is shared. @throws DnsFailure */
+  /** Works like `dns.promises.resolve`, and takes the address for PTR; callers must not change the answer, which is shared. @throws DnsFailure */
   resolve<T extends RecordType>(name: string, type: T): Promise<Records[T]>;
 }
 
@@ -40,6 +49,8 @@ export interface ResolverOptions {
   /** Limit for one try of one server, in ms. */
   readonly timeoutMs?: number;
   readonly tries?: number;
+  /** When it aborts, look-ups under way fail, so that they do not keep a process alive. */
+  readonly signal?: AbortSignal;
 }
 
 /** DNS answered that the name does not exist, has no such record, or is not a valid name. */
@@ -60,6 +71,7 @@ export function createResolver(options: ResolverOptions = {}): Dns {
   const { servers, timeoutMs = 2_000, tries = 2 } = options;
   const resolver = new Resolver({ timeout: timeoutMs, tries });
   if (servers !== undefined) resolver.setServers([...servers]);
+  options.signal?.addEventListener('abort', () => resolver.cancel(), { once: true });
   const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED });
   const underWay = new Map<string, Promise<unknown>>();
   let unanswered = 0;
@@ -79,7 +91,12 @@ export function createResolver(options: ResolverOptions = {}): Dns {
   }
 
   async function ask(name: string, type: RecordType): Promise<unknown> {
-    if (type === 'PTR') return resolver.reverse(name);
+    if (type === 'PTR') {
+      // `reverse` of Node.js would read the hosts file.
+      const reversed = reverseName(name);
+      if (reversed === undefined) throw Object.assign(new Error('not an address'), { code: 'ENOTFOUND' });
+      return resolver.resolvePtr(reversed);
+    }
     if (type !== 'MX') return resolver.resolve(name, type);
     // Node.js 24 and later add a `type` to each record; drop it.
     return (await resolver.resolveMx(name)).map(({ priority, exchange }) => ({ priority, exchange }));

@@ -166,6 +166,7 @@ function configOf(values: Values, env: Environment): Config {
   return {
     ...rest,
     httpBind: httpBindOf(values),
+    dns: values.dns ?? values.outboundDns,
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
     allowPlaintextAuth:
       rest.allowPlaintextAuth || (demo && textOf(env, VARIABLES.allowPlaintextAuth.name) === undefined),
@@ -228,7 +229,7 @@ function sourceOf(env: Environment, name: string, isDemo: boolean): ConfigRow['s
 }
 
 /** Returns the name that the node generated; undefined before its first start. */
-function keptNodeId(dataDir: string): string | undefined {
+export function keptNodeId(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, 'node-id'), 'utf8').trim() || undefined;
   } catch {

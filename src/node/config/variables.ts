@@ -133,6 +133,13 @@ const incoming = {
     integer(1024, 1_073_741_824),
     'Bytes of a message; a larger one is refused with `552 5.3.4`. The default is 35 MiB, which 25 MiB of attachments need in base64.',
   ),
+  dns: variable<List | undefined, undefined>(
+    'MANSIO_DNS',
+    undefined,
+    hostPorts,
+    'Name servers for the checks of incoming mail, and of `mansio doctor`.',
+    { byDefault: "`MANSIO_OUTBOUND_DNS`, else the system's" },
+  ),
   dmarcReject: variable(
     'MANSIO_DMARC_REJECT',
     'tag',
@@ -153,7 +160,7 @@ const outgoing = {
     'MANSIO_OUTBOUND_DNS',
     undefined,
     hostPorts,
-    'Name servers for all DNS look-ups about mail, and for the hosts of push services and webhooks.',
+    'Name servers for mail that leaves, and for the hosts of push services and webhooks.',
     { byDefault: "the system's" },
   ),
   outboundPort: variable(

@@ -22,7 +22,7 @@ export interface DomainRecords extends DnsPlan {
 }
 
 /** Returns the keys that sign mail of the domain: its own, else the default key. `keys` has those of all domains. */
-function signingKeysFor(
+export function signingKeysFor(
   domain: string,
   keys: readonly SigningKey[],
   fallback: RecordSettings['fallback'],

@@ -18,7 +18,7 @@ export async function readPublicEndpoints(sql: Sql, config: Config): Promise<Pub
 }
 
 /** `nodes`: those in the store. */
-function publicEndpoints(config: Config, nodes: readonly KnownNode[]): PublicEndpoints {
+export function publicEndpoints(config: Config, nodes: readonly KnownNode[]): PublicEndpoints {
   const known = nodes.some(({ expired }) => !expired) ? nodes : [nodeOf(config)];
   return {
     connectionInfo: connectionInfoOf(config, known),

@@ -61,7 +61,7 @@ export async function openListeners(
   resources: Resources,
   engine: Engine,
   observability: Observability,
-  dns: Dns,
+  { outgoing: dns, checks: checksDns }: { readonly outgoing: Dns; readonly checks: Dns },
 ): Promise<OpenListeners> {
   const { metrics } = observability;
   const vitals: Vitals = {
@@ -84,7 +84,7 @@ export async function openListeners(
   const isRead = config.roles.has('imap') || config.roles.has('pop3');
   const cachedBlobs = isRead ? await openCachedBlobs(engine.blobs, resources) : engine.blobs;
   const stops = stopTogether(resources);
-  const smtp = await openSmtp(config, resources, engine, observability, checks, spool, dns, stops);
+  const smtp = await openSmtp(config, resources, engine, observability, checks, spool, checksDns, stops);
   const imap = await openImap(config, resources, engine, observability, checks, spool, cachedBlobs, stops);
   const pop3 = await openPop3(config, resources, engine, observability, checks, cachedBlobs, stops);
   const mail = { ...smtp, ...imap, ...pop3 };

@@ -286,6 +286,10 @@ test('mail that leaves: name servers, the signing key, passwords in the clear', 
   const dns = readConfig({ MANSIO_OUTBOUND_DNS: '127.0.0.1:5353, 192.0.2.53,2001:DB8::53,[::1]:54' }).outboundDns;
   t.deepEqual(dns, ['127.0.0.1:5353', '192.0.2.53:53', '[2001:db8::53]:53', '[::1]:54']);
   t.deepEqual(readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353' }).outboundDns, ['127.0.0.1:5353']);
+  t.deepEqual(readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353' }).dns, ['127.0.0.1:5353']);
+  const apart = readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353', MANSIO_DNS: '192.0.2.53' });
+  t.deepEqual([apart.outboundDns, apart.dns], [['127.0.0.1:5353'], ['192.0.2.53:53']]);
+  t.deepEqual([readConfig({}).dns, problemsOf({ MANSIO_DNS: 'ns.example.org' })], [undefined, ['MANSIO_DNS']]);
   for (const bad of ['ns.example.org', '127.0.0.1:0', '127.0.0.1:x', '[::1', '1.2.3.4:65536', '127.0.0.1,,::1']) {
     t.deepEqual(problemsOf({ MANSIO_OUTBOUND_DNS: bad }), ['MANSIO_OUTBOUND_DNS'], bad);
   }

@@ -7,7 +7,7 @@ import type { Observable } from 'rxjs';
 import { atMost, inTime } from '../../../work/time-bounds.js';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type BusSubscription, type LinkMessage, NatsLink } from './nats-link.js';
-import { type NatsServer, natsServer } from './nats-servers.js';
+import { type NatsServer, natsServer, whyNot } from './nats-servers.js';
 import { PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import { decode, encode } from './packet-batch.js';
 import { readPublication, readReply, readRequest } from './packet-reading.js';
@@ -51,6 +51,22 @@ export async function natsTransport(options: NatsTransportOptions): Promise<Tran
   const next = (over: () => boolean) => dialForEver(servers, current, dial, over, log);
   const prefix = `mansio.${clusterId}.`;
   return new NatsTransport(new NatsLink({ prefix, first, next, log }), prefix, log);
+}
+
+/**
+ * Connects to one server of NATS_URL as a node does, and leaves. Returns its version.
+ * @throws Error whose message says why the server cannot be used
+ */
+export async function askNatsServer(url: string, timeoutMs: number): Promise<string> {
+  const server = natsServer(url);
+  try {
+    const connection = await connectTo(server, 'mansio doctor', timeoutMs);
+    const { version } = connection.info!;
+    await connection.close();
+    return version;
+  } catch (error) {
+    throw new Error(whyNot(server, error), { cause: error });
+  }
 }
 
 class NatsTransport implements Transport {

@@ -69,7 +69,7 @@ function unsafeBecause(facts: DatabaseFacts): string[] {
   return reasons;
 }
 
-async function readFacts(sql: Sql): Promise<DatabaseFacts> {
+export async function readFacts(sql: Sql): Promise<DatabaseFacts> {
   const [facts] = await sql<[DatabaseFacts]>`
     select
       current_setting('server_version_num')::integer as "versionNumber",

@@ -1,0 +1,54 @@
+// The rows of `mansio doctor`: a check has a name and a function from what it looks at to its findings. A new check is one more row in
+// `checks.ts`. The runner gives each its time, runs all at once, and turns a failure of a check into a finding.
+import { StoreFault } from '../../store/errors.js';
+import { inTime } from '../../work/time-bounds.js';
+import type { DomainRecords } from '../domains/domain-records.js';
+import { type Finding, type Found, reasonOf, warn } from './finding.js';
+import type { DoctorSubject } from './subject.js';
+
+/** A check of this node and its cluster. */
+export interface NodeCheck {
+  readonly name: string;
+  /** Undefined: it always applies. */
+  applies?(subject: DoctorSubject): boolean;
+  run(subject: DoctorSubject): Promise<readonly Found[]>;
+}
+
+/** A hosted domain, and what `mansio domain show` prints for it. */
+export interface CheckedDomain {
+  readonly name: string;
+  readonly plan: DomainRecords;
+}
+
+/** A check of one hosted domain; its finding has the domain as subject. */
+export interface DomainCheck {
+  readonly name: string;
+  applies?(subject: DoctorSubject): boolean;
+  run(domain: CheckedDomain, subject: DoctorSubject): Promise<Found>;
+}
+
+class Late extends Error {}
+
+/** Never rejects. `subject`: what the finding is about when the check does not end in time or fails. */
+export async function runRow(
+  check: string,
+  subject: string,
+  work: () => Promise<readonly Found[]>,
+  withinMs: number,
+  again: string,
+): Promise<readonly Finding[]> {
+  let found: readonly Found[];
+  try {
+    found = await inTime(work(), withinMs, () => new Late());
+  } catch (error) {
+    found = [unfinished(subject, error, withinMs, again)];
+  }
+  return found.map(({ subject: about, status, detail, fix }) => ({ check, subject: about, status, detail, fix }));
+}
+
+function unfinished(subject: string, error: unknown, withinMs: number, again: string): Found {
+  if (error instanceof Late)
+    return warn(subject, `no answer within ${Math.round(withinMs / 1000)} s: not checked`, again);
+  if (error instanceof StoreFault) return warn(subject, 'not checked: the database does not answer', again);
+  return warn(subject, `not checked: ${reasonOf(error)}`, again);
+}
