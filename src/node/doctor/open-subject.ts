@@ -28,8 +28,8 @@ export interface SubjectOptions {
 }
 
 /** The time for the first answer of the store. */
-const FACTS_MS = 2_500;
-const DIAL_MS = 4_000;
+const FACTS_MS = 3_500;
+const DIAL_MS = 3_500;
 const HTTPS_PORT = 443;
 /** A run over 50 domains asks for 1,500 names. */
 export const DOCTOR_PACE: Pace = { most: 100, countsMs: 200 };
