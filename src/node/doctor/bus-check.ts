@@ -2,7 +2,7 @@
 import { askNatsServer } from '../../actors/runtime/transport/transport-nats.js';
 import { withoutPassword } from '../config/values.js';
 import type { NodeCheck } from './check.js';
-import { type Found, ok, reasonOf, warn } from './finding.js';
+import { type CheckResult, ok, reasonOf, warn } from './finding.js';
 
 export const busCheck: NodeCheck = {
   name: 'nats',
@@ -16,7 +16,7 @@ export const busCheck: NodeCheck = {
   },
 };
 
-async function serverOf(url: string, timeoutMs: number): Promise<Found> {
+async function serverOf(url: string, timeoutMs: number): Promise<CheckResult> {
   const subject = new URL(withoutPassword(url)).host;
   try {
     return ok(subject, `nats-server ${await askNatsServer(url, timeoutMs / 2)} takes this node`);

@@ -1,8 +1,8 @@
 // The check `certificate`: names, days and chain of each certificate that the listeners of this node present.
-import type { ProbedCertificate } from '../../net/tcp/service-probe.js';
+import type { ProbedCertificate } from '../../net/tcp/server-probe.js';
 import type { Config } from '../config/config.js';
 import type { NodeCheck } from './check.js';
-import { type Found, fail, ok, shown, warn } from './finding.js';
+import { type CheckResult, fail, ok, shown, warn } from './finding.js';
 import { probedInside } from './probed-listeners.js';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +32,7 @@ export const certificateCheck: NodeCheck = {
 };
 
 /** Exported for tests of the days. */
-export function judge({ leaf, chainFault, wanted }: Presented, config: Pick<Config, 'tls'>, now: number): Found {
+export function judge({ leaf, chainFault, wanted }: Presented, config: Pick<Config, 'tls'>, now: number): CheckResult {
   const subject = [...wanted].join(', ');
   const daysLeft = Math.floor((Date.parse(leaf.validTo) - now) / DAY_MS);
   const renewal =

@@ -3,7 +3,7 @@
 import { StoreFault } from '../../store/errors.js';
 import { inTime } from '../../work/time-bounds.js';
 import type { DomainRecords } from '../domains/domain-records.js';
-import { type Finding, type Found, reasonOf, warn } from './finding.js';
+import { type CheckResult, type Finding, reasonOf, warn } from './finding.js';
 import type { DoctorSubject } from './subject.js';
 
 /** A check of this node and its cluster. */
@@ -11,7 +11,7 @@ export interface NodeCheck {
   readonly name: string;
   /** Undefined: it always applies. */
   applies?(subject: DoctorSubject): boolean;
-  run(subject: DoctorSubject): Promise<readonly Found[]>;
+  run(subject: DoctorSubject): Promise<readonly CheckResult[]>;
 }
 
 /** A hosted domain, and what `mansio domain show` prints for it. */
@@ -24,7 +24,7 @@ export interface CheckedDomain {
 export interface DomainCheck {
   readonly name: string;
   applies?(subject: DoctorSubject): boolean;
-  run(domain: CheckedDomain, subject: DoctorSubject): Promise<Found>;
+  run(domain: CheckedDomain, subject: DoctorSubject): Promise<CheckResult>;
 }
 
 class Late extends Error {}
@@ -33,11 +33,11 @@ class Late extends Error {}
 export async function runRow(
   check: string,
   subject: string,
-  work: () => Promise<readonly Found[]>,
+  work: () => Promise<readonly CheckResult[]>,
   withinMs: number,
   again: string,
 ): Promise<readonly Finding[]> {
-  let found: readonly Found[];
+  let found: readonly CheckResult[];
   try {
     found = await inTime(work(), withinMs, () => new Late());
   } catch (error) {
@@ -46,7 +46,7 @@ export async function runRow(
   return found.map(({ subject: about, status, detail, fix }) => ({ check, subject: about, status, detail, fix }));
 }
 
-function unfinished(subject: string, error: unknown, withinMs: number, again: string): Found {
+function unfinished(subject: string, error: unknown, withinMs: number, again: string): CheckResult {
   if (error instanceof Late)
     return warn(subject, `no answer within ${Math.round(withinMs / 1000)} s: not checked`, again);
   if (error instanceof StoreFault) return warn(subject, 'not checked: the database does not answer', again);

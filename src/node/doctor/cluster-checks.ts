@@ -1,7 +1,7 @@
 // The checks of the cluster and of the mail that waits in it: `nodes`, `queue`, `unclaimed`.
 import type { NodeRow } from '../../store/leases.js';
 import type { NodeCheck } from './check.js';
-import { counted, type Found, fail, ok, sizeOf, spanOf, warn } from './finding.js';
+import { type CheckResult, counted, fail, ok, sizeOf, spanOf, warn } from './finding.js';
 import { livingNodes } from './subject.js';
 
 /** As in health: due mail begins within a second or two. */
@@ -24,7 +24,7 @@ export const nodesCheck: NodeCheck = {
   },
 };
 
-function livingNode({ id, version, state, roles, startedAt }: NodeRow, newest: string): Found {
+function livingNode({ id, version, state, roles, startedAt }: NodeRow, newest: string): CheckResult {
   if (version !== newest)
     return warn(id, `runs ${version}, and ${newest} is installed or runs elsewhere`, 'systemctl restart mansio');
   if (state === 'cut off')
@@ -40,7 +40,7 @@ function livingNode({ id, version, state, roles, startedAt }: NodeRow, newest: s
 }
 
 /** The store forgets a node that was not stopped after a day. */
-function silentNode({ id, silentMs }: NodeRow): Found {
+function silentNode({ id, silentMs }: NodeRow): CheckResult {
   return warn(id, `has been silent for ${spanOf(silentMs)}, and was not stopped`, 'systemctl start mansio');
 }
 
@@ -56,14 +56,14 @@ export const queueCheck: NodeCheck = {
   },
 };
 
-function outgoing(overdueMs: number): Found {
+function outgoing(overdueMs: number): CheckResult {
   const fix = 'mansio queue list --status Queued';
   const detail = `the first email has been due for ${spanOf(overdueMs)}`;
   if (overdueMs > STUCK_MS) return fail('outbound', detail, fix);
   return overdueMs > LATE_MS ? warn('outbound', detail, fix) : ok('outbound', 'nothing is late');
 }
 
-function incoming(oldestMs: number): Found {
+function incoming(oldestMs: number): CheckResult {
   if (oldestMs <= UNPLACED_MS) return ok('inbound', 'accepted mail is in its mailboxes');
   const detail = `accepted mail has waited for its mailbox for ${spanOf(oldestMs)}`;
   return fail('inbound', detail, 'mansio cluster status');

@@ -3,7 +3,7 @@ import type { DatabaseCondition } from '../../store/postgres/driver/database-con
 import { problemOf } from '../../store/postgres/driver/durability-check.js';
 import { explain } from '../start-failure.js';
 import type { NodeCheck } from './check.js';
-import { counted, type Found, fail, ok, reasonOf, sizeOf, warn } from './finding.js';
+import { type CheckResult, counted, fail, ok, reasonOf, sizeOf, warn } from './finding.js';
 
 /** Fewer free connections than this keep commands and a restarted node out. */
 const LEAST_CONNECTIONS = 5;
@@ -30,13 +30,13 @@ export const databaseCheck: NodeCheck = {
   },
 };
 
-function versionOf({ facts }: DatabaseCondition): Found {
+function versionOf({ facts }: DatabaseCondition): CheckResult {
   const problem = problemOf({ ...facts, fsync: 'on', fullPageWrites: 'on' }, true);
   if (problem === undefined) return ok('version', `PostgreSQL ${facts.version}, encoding ${facts.encoding}`);
   return fail('version', problem, 'DATABASE_URL of a primary of PostgreSQL 15 or later with encoding UTF8');
 }
 
-function settingsOf({ facts, connections, autovacuum }: DatabaseCondition, allowUnsafe: boolean): Found {
+function settingsOf({ facts, connections, autovacuum }: DatabaseCondition, allowUnsafe: boolean): CheckResult {
   const unsafe = [
     ...(facts.fsync === 'off' ? ['fsync'] : []),
     ...(facts.fullPageWrites === 'off' ? ['full_page_writes'] : []),
@@ -62,7 +62,7 @@ function settingsOf({ facts, connections, autovacuum }: DatabaseCondition, allow
   return ok('settings', `commits are durable; ${connections.used} of ${connections.most} connections in use`);
 }
 
-function spaceOf({ database, sizeOctets, transactionsLeft }: DatabaseCondition): Found {
+function spaceOf({ database, sizeOctets, transactionsLeft }: DatabaseCondition): CheckResult {
   const size = `${database} takes ${sizeOf(sizeOctets)}`;
   if (transactionsLeft < FEW_TRANSACTIONS)
     return warn(
@@ -73,7 +73,7 @@ function spaceOf({ database, sizeOctets, transactionsLeft }: DatabaseCondition):
   return ok('space', size);
 }
 
-function replicationOf({ facts, standbys, waitsForStandby, idleSlots }: DatabaseCondition): Found {
+function replicationOf({ facts, standbys, waitsForStandby, idleSlots }: DatabaseCondition): CheckResult {
   if (facts.recovery) return fail('replication', 'the server is a standby', 'DATABASE_URL of the primary');
   const synchronous = standbys.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum');
   if (

@@ -4,7 +4,7 @@ import { Fault } from '../../work/fault.js';
 export type FindingStatus = 'ok' | 'warn' | 'fail';
 
 /** A finding without the name of its check. */
-export interface Found {
+export interface CheckResult {
   /** What it is about: a domain, a listener, a server. */
   readonly subject: string;
   readonly status: FindingStatus;
@@ -14,22 +14,22 @@ export interface Found {
   readonly fix: string | null;
 }
 
-export interface Finding extends Found {
+export interface Finding extends CheckResult {
   readonly check: string;
 }
 
 /** The most characters of a text from elsewhere. */
 const MOST_SHOWN = 160;
 
-export function ok(subject: string, detail: string): Found {
+export function ok(subject: string, detail: string): CheckResult {
   return { subject, status: 'ok', detail, fix: null };
 }
 
-export function warn(subject: string, detail: string, fix: string | null): Found {
+export function warn(subject: string, detail: string, fix: string | null): CheckResult {
   return { subject, status: 'warn', detail, fix };
 }
 
-export function fail(subject: string, detail: string, fix: string): Found {
+export function fail(subject: string, detail: string, fix: string): CheckResult {
   return { subject, status: 'fail', detail, fix };
 }
 

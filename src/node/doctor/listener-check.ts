@@ -1,6 +1,6 @@
 // The check `listener`: every listener of this node answers from inside, and at the addresses that DNS tells others.
 import type { NodeCheck } from './check.js';
-import { type Found, fail, ok, reasonOf, shown, warn } from './finding.js';
+import { type CheckResult, fail, ok, reasonOf, shown, warn } from './finding.js';
 import { type ProbedListener, probedInside, probedOutside } from './probed-listeners.js';
 import { type DoctorSubject, isOfThisMachine, ownNodes } from './subject.js';
 
@@ -22,14 +22,14 @@ function subjectOf({ name, address, port }: ProbedListener): string {
   return `${name} ${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-function fromInside(listener: ProbedListener): Found {
+function fromInside(listener: ProbedListener): CheckResult {
   const { result } = listener;
   if (!('error' in result)) return ok(subjectOf(listener), `answers ${JSON.stringify(shown(result.greeting))}`);
   return fail(subjectOf(listener), reasonOf(result.error), 'systemctl restart mansio');
 }
 
 /** A router may carry no connections from inside to its outer address: only what is certain is a failure. */
-function fromOutside(listener: ProbedListener, { config }: DoctorSubject): Found {
+function fromOutside(listener: ProbedListener, { config }: DoctorSubject): CheckResult {
   const { result, serverName, address, port } = listener;
   const subject = `${subjectOf(listener)} (${serverName})`;
   if (!('error' in result)) return ok(subject, `answers ${JSON.stringify(shown(result.greeting))}`);

@@ -5,7 +5,7 @@ import {
   type ProbedService,
   type ProbeRequest,
   probeService,
-} from '../../net/tcp/service-probe.js';
+} from '../../net/tcp/server-probe.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { portOf } from '../listeners/connection-info.js';
 import { addressesOf, type DoctorSubject, hostOfAddress, isOfThisMachine, ownNodes } from './subject.js';

@@ -97,14 +97,14 @@ export function machineAddresses(): readonly string[] {
 }
 
 /** The answer of DNS, where an absent record is an answer too. */
-export type Answer<T> =
+export type DnsAnswer<T> =
   | { readonly kind: 'found'; readonly records: readonly T[] }
   | { readonly kind: 'absent' }
   /** `code`: that of Node, such as ESERVFAIL or ETIMEOUT. */
   | { readonly kind: 'silent'; readonly code: string };
 
 /** Returns the answer of one look-up as a value. */
-export async function answerOf<T>(look: Promise<readonly T[]>): Promise<Answer<T>> {
+export async function answerOf<T>(look: Promise<readonly T[]>): Promise<DnsAnswer<T>> {
   try {
     const records = await look;
     return records.length === 0 ? { kind: 'absent' } : { kind: 'found', records };
@@ -115,7 +115,7 @@ export async function answerOf<T>(look: Promise<readonly T[]>): Promise<Answer<T
 }
 
 /** The addresses of a host of both families. A family without an answer counts only when the other has none either. */
-export async function addressesOf(dns: Dns, host: string): Promise<Answer<string>> {
+export async function addressesOf(dns: Dns, host: string): Promise<DnsAnswer<string>> {
   const [four, six] = await Promise.all([
     answerOf<string>(dns.resolve(host, 'A')),
     answerOf<string>(dns.resolve(host, 'AAAA')),

@@ -2,10 +2,10 @@
 import { nibblesOf, reverseName } from '../../../net/dns/reverse-name.js';
 import { isPublicAddress } from '../../../net/tcp/address-scope.js';
 import { canonicalAddress } from '../../../net/tcp/ip-address.js';
-import { probeService } from '../../../net/tcp/service-probe.js';
+import { probeService } from '../../../net/tcp/server-probe.js';
 import { portOf } from '../../listeners/connection-info.js';
 import type { DomainCheck } from '../check.js';
-import { type Found, fail, ok, reasonOf, shown, warn } from '../finding.js';
+import { type CheckResult, fail, ok, reasonOf, shown, warn } from '../finding.js';
 import {
   addressesOf,
   answerOf,
@@ -28,7 +28,11 @@ export const reverseCheck: DomainCheck = {
   },
 };
 
-async function reverseOf(domain: string, { host, address }: SendingAddress, { dns }: DoctorSubject): Promise<Found> {
+async function reverseOf(
+  domain: string,
+  { host, address }: SendingAddress,
+  { dns }: DoctorSubject,
+): Promise<CheckResult> {
   const at = reverseName(address) ?? address;
   const fix = `${at}. IN PTR ${host}.`;
   const answer = await answerOf(dns.resolve(address, 'PTR'));
@@ -78,7 +82,7 @@ async function judgePublished(
   domain: string,
   published: readonly SendingAddress[],
   { records, dialMs, config }: DoctorSubject,
-): Promise<Found> {
+): Promise<CheckResult> {
   const { mxAddress } = records.endpoints;
   const host = mailHost(records.endpoints);
   const asked = published.filter((each) => each.host === host && isOfThisMachine(each.address));
@@ -111,7 +115,7 @@ export const blockListCheck: DomainCheck = {
 };
 
 /** RFC 5782 §2.1: an address of 127.0.0.0/8 means that the list has it; 127.255.255.0/24 is how lists refuse a resolver. */
-async function listed(domain: string, address: string, zone: string, { dns }: DoctorSubject): Promise<Found> {
+async function listed(domain: string, address: string, zone: string, { dns }: DoctorSubject): Promise<CheckResult> {
   const reversed = address.includes(':') ? nibblesOf(address).toReversed() : address.split('.').reverse();
   const name = `${reversed.join('.')}.${zone}`;
   const answer = await answerOf(dns.resolve(name, 'A'));

@@ -1,7 +1,7 @@
 // The check `mx`: mail of the domain comes to this deployment.
 import { isPublicAddress } from '../../../net/tcp/address-scope.js';
 import type { DomainCheck } from '../check.js';
-import { type Found, fail, ok, shown, warn } from '../finding.js';
+import { type CheckResult, fail, ok, shown, warn } from '../finding.js';
 import { addressesOf, answerOf, type DoctorSubject, mailHost } from '../subject.js';
 import { addressRecord, hostName, plannedRecord, silence, zoneLine } from './records.js';
 
@@ -44,7 +44,7 @@ async function judgeHost(
   fix: string,
   { dns, config }: DoctorSubject,
   notes: readonly string[],
-): Promise<Found> {
+): Promise<CheckResult> {
   const [addresses, alias] = await Promise.all([addressesOf(dns, host), answerOf(dns.resolve(host, 'CNAME'))]);
   if (addresses.kind === 'silent') return silence(domain, `A of ${host}`, addresses);
   if (addresses.kind === 'absent') return fail(domain, `${host} has no address`, addressRecord(host));

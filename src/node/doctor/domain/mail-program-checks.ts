@@ -1,8 +1,8 @@
 // The checks of what mail programs look up: `srv` (RFC 6186, RFC 8314) and `autoconfig`.
-import { probeService } from '../../../net/tcp/service-probe.js';
+import { probeService } from '../../../net/tcp/server-probe.js';
 import type { DnsRecord } from '../../domains/dns-records.js';
 import type { CheckedDomain, DomainCheck } from '../check.js';
-import { type Found, ok, reasonOf, shown, warn } from '../finding.js';
+import { type CheckResult, ok, reasonOf, shown, warn } from '../finding.js';
 import { addressesOf, answerOf, type DoctorSubject } from '../subject.js';
 import { ownAddresses } from './own-addresses.js';
 import { hostName, silence, zoneLine } from './records.js';
@@ -71,7 +71,7 @@ async function aliasFault(
   record: DnsRecord,
   own: ReadonlySet<string>,
   { dns, dialMs, records }: DoctorSubject,
-): Promise<Found | undefined> {
+): Promise<CheckResult | undefined> {
   const host = record.name;
   const addresses = await addressesOf(dns, host);
   if (addresses.kind === 'silent') return silence(domain, `A of ${host}`, addresses);

@@ -3,8 +3,15 @@ import type { Dns } from '../../../net/dns/resolver.js';
 import { isPublicAddress } from '../../../net/tcp/address-scope.js';
 import { canonicalAddress } from '../../../net/tcp/ip-address.js';
 import { type DnsPlan, type DnsRecord, zoneLines } from '../../domains/dns-records.js';
-import { type Found, shown, warn } from '../finding.js';
-import { type Answer, addressesOf, answerOf, type DoctorSubject, machineAddresses, sendingHosts } from '../subject.js';
+import { type CheckResult, shown, warn } from '../finding.js';
+import {
+  addressesOf,
+  answerOf,
+  type DnsAnswer,
+  type DoctorSubject,
+  machineAddresses,
+  sendingHosts,
+} from '../subject.js';
 
 /** The line of a zone file. */
 export function zoneLine(record: DnsRecord): string {
@@ -20,14 +27,18 @@ export function plannedRecord({ records }: DnsPlan, type: DnsRecord['type'], nam
 }
 
 /** The texts of the TXT records of a name, each joined from its strings. */
-export async function textsOf(dns: Dns, name: string): Promise<Answer<string>> {
+export async function textsOf(dns: Dns, name: string): Promise<DnsAnswer<string>> {
   const answer = await answerOf(dns.resolve(name, 'TXT'));
   if (answer.kind !== 'found') return answer;
   return { kind: 'found', records: answer.records.map((strings) => strings.join('')) };
 }
 
 /** The finding when no server answers for a name. */
-export function silence(domain: string, what: string, { code }: Extract<Answer<unknown>, { kind: 'silent' }>): Found {
+export function silence(
+  domain: string,
+  what: string,
+  { code }: Extract<DnsAnswer<unknown>, { kind: 'silent' }>,
+): CheckResult {
   const [type = '', , name = domain] = what.split(' ');
   return warn(domain, `DNS gives no answer for ${what} (${shown(code)})`, `dig +trace ${type} ${name}`);
 }
@@ -56,7 +67,7 @@ export async function sendingAddresses(
 }
 
 /** The finding when DNS has no address for the hosts that send. */
-export function noAddress(domain: string, hosts: readonly string[]): Found {
+export function noAddress(domain: string, hosts: readonly string[]): CheckResult {
   const host = hosts[0]!;
   return warn(domain, `DNS has no address of ${hosts.join(', ')}, so this cannot be checked`, addressRecord(host));
 }

@@ -7,7 +7,7 @@ import { tagList } from '../../../mail/authentication/tag-list.js';
 import type { SigningKey } from '../../../store/signing-keys.js';
 import { signingKeysFor } from '../../domains/domain-records.js';
 import type { CheckedDomain, DomainCheck } from '../check.js';
-import { counted, type Found, fail, ok, shown, warn } from '../finding.js';
+import { type CheckResult, counted, fail, ok, shown, warn } from '../finding.js';
 import type { DoctorSubject } from '../subject.js';
 import {
   noAddress,
@@ -51,7 +51,7 @@ async function judgeSpf(
   record: string,
   addresses: readonly SendingAddress[],
   { dns, config }: DoctorSubject,
-): Promise<Found> {
+): Promise<CheckResult> {
   const spf = new Spf(config.hostname);
   const results = await Promise.all(
     addresses.map(async ({ host, address }) => {
@@ -83,7 +83,7 @@ function refused(
   domain: string,
   record: string,
   { host, address, result, terms }: SendingAddress & { readonly result: string; readonly terms: number },
-): Found {
+): CheckResult {
   const term = `${address.includes(':') ? 'ip6' : 'ip4'}:${address}`;
   const fix = txtRecord(domain, record.replace(/^v=spf1/i, `v=spf1 ${term}`));
   if (result !== 'permerror')
@@ -122,7 +122,7 @@ function newestOfEach(keys: readonly SigningKey[]): readonly SigningKey[] {
 }
 
 /** Many servers verify RSA alone: mail without a verified Ed25519 signature is still signed. */
-async function judgeKey(key: SigningKey, { name, plan }: CheckedDomain, { dns }: DoctorSubject): Promise<Found> {
+async function judgeKey(key: SigningKey, { name, plan }: CheckedDomain, { dns }: DoctorSubject): Promise<CheckResult> {
   const { record } = plan.dkim.find(({ selector }) => selector === key.selector)!;
   const fix = zoneLine(record);
   const answer = await textsOf(dns, record.name);

@@ -2,7 +2,7 @@
 import { fetchStsPolicy } from '../../../net/smtp-client/sts-fetch.js';
 import { allowsHost, parseStsPolicy, stsId } from '../../../net/smtp-client/sts-policy.js';
 import type { CheckedDomain, DomainCheck } from '../check.js';
-import { type Found, fail, ok, reasonOf, shown, warn } from '../finding.js';
+import { type CheckResult, fail, ok, reasonOf, shown, warn } from '../finding.js';
 import { addressesOf, answerOf, type DoctorSubject, mailHost } from '../subject.js';
 import { ownAddresses } from './own-addresses.js';
 import { plannedRecord, silence, textsOf, txtRecord, zoneLine } from './records.js';
@@ -29,7 +29,7 @@ export const stsCheck: DomainCheck = {
   },
 };
 
-async function judgePolicy({ name: domain, plan }: CheckedDomain, subject: DoctorSubject): Promise<Found> {
+async function judgePolicy({ name: domain, plan }: CheckedDomain, subject: DoctorSubject): Promise<CheckResult> {
   const host = `mta-sts.${domain}`;
   const planned = plannedRecord(plan, 'CNAME', host);
   const target = planned?.value[0] ?? `${subject.config.hostname}.`;
