@@ -23,6 +23,7 @@ interface Options {
   readonly maildir?: string;
   readonly imap?: string;
   readonly passwordFile?: string;
+  readonly tokenFile?: string;
   readonly insecure?: boolean;
   readonly folder?: string;
   readonly label?: string;
@@ -41,6 +42,7 @@ export function registerImport(program: Command): void {
     .option('--maildir <directory>', 'a Maildir with its folders')
     .option('--imap <url>', 'a mailbox on a server: imaps://user@host or imap://user@host')
     .option('--password-file <file>', 'its first line is the password for --imap; asked for when absent')
+    .option('--token-file <file>', 'its first line is an OAuth 2.0 access token for --imap, read for each connection')
     .option('--insecure', 'take any certificate of the server of --imap, and go on without TLS when it has none')
     .option('--folder <folder>', 'where the mail of a mailbox file goes; the inbox when absent')
     .option('--label <name>', 'a label that the imported mail gets');
@@ -86,8 +88,11 @@ async function openingOf(options: Options): Promise<Opening> {
   const named = [mbox, maildir, imap].filter((name) => name !== undefined);
   if (named.length !== 1) throw new CommandError('name one source: --mbox, --maildir or --imap');
   if (folder !== undefined && mbox === undefined) throw new CommandError('--folder goes with --mbox');
-  if (imap === undefined && (options.passwordFile !== undefined || options.insecure === true))
-    throw new CommandError('--password-file and --insecure go with --imap');
+  const { passwordFile, tokenFile, insecure } = options;
+  if (imap === undefined && (passwordFile !== undefined || tokenFile !== undefined || insecure === true))
+    throw new CommandError('--password-file, --token-file and --insecure go with --imap');
+  if (passwordFile !== undefined && tokenFile !== undefined)
+    throw new CommandError('give --password-file or --token-file, not both');
   if (mbox !== undefined) {
     const path = folder === undefined ? 'INBOX' : folderOf(folder);
     await demandNamed('--mbox', mbox, 'file');
@@ -105,16 +110,24 @@ async function openingOf(options: Options): Promise<Opening> {
   return (position) => imapSource(server, position);
 }
 
-async function serverOf(url: string, { insecure = false, passwordFile }: Options): Promise<ImapServer> {
+async function serverOf(url: string, { insecure = false, passwordFile, tokenFile }: Options): Promise<ImapServer> {
   const server = imapServer(url, insecure);
   if ('problem' in server) throw new CommandError(`--imap ${server.problem}`);
-  if (passwordFile !== undefined) {
-    const [password = ''] = (await readNamed('--password-file', passwordFile)).split(/\r?\n/);
-    if (password === '') throw new CommandError(`${passwordFile} has no password in its first line`);
-    return { ...server, password };
+  if (passwordFile !== undefined)
+    return { ...server, password: await firstLine('--password-file', passwordFile, 'password') };
+  if (tokenFile !== undefined) {
+    const token = () => firstLine('--token-file', tokenFile, 'token');
+    await token();
+    return { ...server, token };
   }
   if (server.password !== '') return server;
   return { ...server, password: await askSecret(`password of ${server.name}: `, 'give it with --password-file') };
+}
+
+async function firstLine(option: string, file: string, what: string): Promise<string> {
+  const [line = ''] = (await readNamed(option, file)).split(/\r?\n/);
+  if (line === '') throw new CommandError(`${file} has no ${what} in its first line`);
+  return line;
 }
 
 function folderOf(text: string): string {

@@ -13,6 +13,8 @@ export interface ImapServer {
   readonly user: string;
   /** '' when the URL has none. */
   readonly password: string;
+  /** Gives an OAuth 2.0 access token, which is used instead of a password. It is asked before each connection, because tokens expire. */
+  readonly token?: () => Promise<string>;
   /** Only this mailbox and the mailboxes below it are imported. */
   readonly folder: string | undefined;
   /** User, server and port: the key of the stored positions. */

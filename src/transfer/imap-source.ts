@@ -118,14 +118,15 @@ export async function imapSource(
 /** Returns a name that the store can keep: a text with NUL or half a surrogate pair is escaped. */
 const storable = (name: string): string => (/[\0\p{Cs}]/u.test(name) ? JSON.stringify(name) : name);
 
-async function connected({ host, port, isSecure, isLax, user, password }: ImapServer): Promise<ImapFlow> {
+async function connected({ host, port, isSecure, isLax, user, password, token }: ImapServer): Promise<ImapFlow> {
+  const secret = token === undefined ? { pass: password } : { accessToken: await token() };
   const client = new ImapFlow({
     host,
     port,
     secure: isSecure,
     // Without TLS anyone could read the password, so a server that offers none is refused.
     ...(!isSecure && !isLax && { doSTARTTLS: true }),
-    auth: { user, pass: password },
+    auth: { user, ...secret },
     tls: { rejectUnauthorized: !isLax },
     logger: false,
     disableAutoIdle: true,

@@ -20,8 +20,8 @@ const FROM = 'From a@b.test Sat Feb  3 04:05:06 2001';
 const mail = (i: number, body: string) =>
   `${FROM}\nFrom: A <a@b.test>\nSubject: mail ${i}\nMessage-ID: <${i}@b.test>\nX-Status: ${['', 'F', 'A', 'D'][i % 4]}\nX-Keywords: ${i % 3 === 0 ? 'Work' : ''}\n\n${body}\n\n`;
 
-/** Forwards octets to a port; cuts the first connections after these numbers of octets from the server. */
-async function cuttingProxy(target: number, cuts: readonly number[]) {
+/** Forwards octets to a port; cuts the first connections after these numbers of octets from the server. `cutting` is called before. */
+async function cuttingProxy(target: number, cuts: readonly number[], cutting = () => {}) {
   const left = [...cuts];
   const server = createServer((inner) => {
     const outer = connect(target, '127.0.0.1');
@@ -33,7 +33,9 @@ async function cuttingProxy(target: number, cuts: readonly number[]) {
       const passed = chunk.subarray(0, room);
       room -= passed.length;
       inner.write(passed, () => {
-        if (room === 0) inner.destroy();
+        if (room > 0 || inner.destroyed) return;
+        cutting();
+        inner.destroy();
       });
     });
   });
@@ -123,9 +125,42 @@ test('what the server or the command line refuses is said', async (t) => {
   const file = join(temporaryDirectory('mansio-import-'), 'password');
   writeFileSync(file, '\nkey\n');
   t.regex(await refused('--imap', 'imaps://a@host', '--password-file', file), /has no password in its first line/);
+  t.regex(await refused('--imap', 'imaps://a@host', '--token-file', file), /has no token in its first line/);
+  const both = ['--password-file', file, '--token-file', file];
+  t.regex(await refused('--imap', 'imaps://a@host', ...both), /give --password-file or --token-file, not both/);
   writeFileSync(file, `${account.key}\n`);
   const url = `imap://a%40example.test@127.0.0.1:${imap}/Nowhere`;
   t.regex(await refused('--imap', url, '--password-file', file), /has no mailbox Nowhere/);
+});
+
+test('an access token opens the mailbox, and is read again for each connection', async (t) => {
+  // The provider is never asked: API keys are accepted as tokens, and programs see that tokens are.
+  const node = await startTestNode({ MANSIO_OIDC_AUTHORITY: 'http://127.0.0.1:1' });
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  const [source, target] = await Promise.all([
+    createAccount(sql, 'a@example.test'),
+    createAccount(sql, 'b@example.test'),
+  ]);
+  const folder = temporaryDirectory('mansio-import-');
+  const [mbox, token] = [join(folder, 'mbox'), join(folder, 'token')];
+  writeFileSync(mbox, Array.from({ length: 20 }, (_, i) => mail(i, randomBytes(3_000).toString('hex'))).join(''));
+  t.is((await mansio(node.dataDir, ['import', '--account', source.email, '--mbox', mbox])).code, 0);
+  const run = (url: string) =>
+    mansio(node.dataDir, ['import', '--account', target.email, '--imap', url, '--token-file', token, '--json']);
+  const proxy = await cuttingProxy(port(node, 'imap'), [50_000], () => writeFileSync(token, 'expired\n'));
+  t.teardown(() => proxy.close());
+  writeFileSync(token, `${source.key}\n`);
+  const expired = await run(`imap://a%40example.test@127.0.0.1:${proxy.port}`);
+  t.is(expired.code, 1);
+  t.regex(expired.stderr, /refuses the login/);
+  writeFileSync(token, `${source.key}\n`);
+  const { code, stdout, stderr } = await run(`imap://a%40example.test@127.0.0.1:${port(node, 'imap')}`);
+  t.is(code, 0, stderr);
+  const counts = JSON.parse(stdout);
+  t.is(counts.imported + counts.skipped, 20);
+  t.deepEqual(await contents(sql, target), await contents(sql, source));
 });
 
 test('mailboxes of a Dovecot come over, and it serves what an export writes', async (t) => {
