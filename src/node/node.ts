@@ -13,6 +13,7 @@ import { startDurableConsumers } from './engine/durable-consumers.js';
 import { openEmailTexts } from './engine/email-texts.js';
 import { type EngineAdapters, startEngine } from './engine/engine.js';
 import { openRemoteTransport } from './engine/remote-transport.js';
+import { warnOfPlaintext } from './health/backend-tls.js';
 import { signingKeysOf, warnOfUnsigned } from './health/signing-check.js';
 import { Lifecycle } from './lifecycle.js';
 import { registration } from './listeners/connection-info.js';
@@ -69,6 +70,7 @@ async function assemble(
   processShare: ProcessShare | undefined,
 ): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
+  if (processShare === undefined || processShare.number === 1) warnOfPlaintext(config, log);
   // The library is loaded first, so that nothing is created on a platform where the node cannot start.
   await loadServerLibrary();
   const resources = await openResources(config, log, lifecycle, signal, processShare);

@@ -105,6 +105,11 @@ export function isLoopback(address: string): boolean {
   return LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
+/** Whether the name or address, without brackets, can only mean this machine; names are not looked up. */
+export function isLoopbackHost(host: string): boolean {
+  return isIP(host) === 0 ? /^(.+\.)?localhost\.?$/i.test(host) : isLoopback(host);
+}
+
 /** Converts the name to lower case and to ASCII (RFC 5890 §2.3.2.1); removes a trailing dot. */
 export const domain: Parser<string> = {
   accepts: 'a domain name, such as mail.example.org',

@@ -44,14 +44,14 @@ const store = {
     'DATABASE_URL',
     undefined,
     databaseUrl,
-    'A PostgreSQL 15 or later, encoding UTF8. Without it the node runs the embedded PostgreSQL in its data directory.',
+    'A PostgreSQL 15 or later, encoding UTF8; on another machine with `?sslmode=verify-full`. Without it the node runs the embedded PostgreSQL in its data directory.',
     { byDefault: 'none: embedded', shown: withoutPassword },
   ),
   natsUrl: variable<List | undefined, undefined>(
     'NATS_URL',
     undefined,
     natsUrls,
-    'The NATS servers between [several nodes](cluster.md). For certificates of your own authority set `NODE_EXTRA_CA_CERTS=/path/ca.pem`, which Node.js reads.',
+    'The NATS servers between [several nodes](cluster.md); on other machines with `tls://`. For certificates of your own authority set `NODE_EXTRA_CA_CERTS=/path/ca.pem`, which Node.js reads.',
     { byDefault: 'none: the node is alone', shown: withoutPasswords },
   ),
   dataDir: variable(

@@ -10,6 +10,7 @@ import type { OutboundStore } from '../../store/outbound.js';
 import { ping } from '../../store/postgres/driver/ping.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
 import type { Resources } from '../resources.js';
+import { backendTlsCheck } from './backend-tls.js';
 import { signingCheck } from './signing-check.js';
 
 /**
@@ -39,7 +40,7 @@ export interface Checked {
   readonly breaker: Pick<Resources['breaker'], 'run'>;
   readonly dataDirectory: Pick<Resources['dataDirectory'], 'path'>;
   readonly tls: Pick<Resources['tls'], 'notAfter'>;
-  readonly config: Pick<Resources['config'], 'tls'>;
+  readonly config: Pick<Resources['config'], 'tls' | 'natsUrl' | 'databaseUrl'>;
 }
 
 export function healthChecks(
@@ -92,6 +93,8 @@ export function healthChecks(
   ];
   if (parts.signing !== undefined) checks.push(signingCheck(parts.signing));
   if (parts.relayLogins !== undefined) checks.push(relayCheck(parts.relayLogins));
+  const backendTls = backendTlsCheck(config);
+  if (backendTls !== undefined) checks.push(backendTls);
   // The server itself renews the self-signed certificate, so nobody has to watch it.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;

@@ -8,6 +8,7 @@ const DAY = 86_400_000;
 const dataDirectory = { path: '.' };
 const breaker = { run: <T>(work: () => Promise<T>) => work() };
 const QUIET = { overdueMs: async () => 0, isStranded: async () => false };
+const LOCAL = { tls: undefined, natsUrl: undefined, databaseUrl: undefined };
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
 test("the certificate is watched when it is the operator's, degraded near its end and unhealthy behind it", async (t) => {
@@ -29,7 +30,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
   };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { healthSql: undefined as never, breaker, dataDirectory, tls, config: { tls: files && [files] } },
+      { healthSql: undefined as never, breaker, dataDirectory, tls, config: { ...LOCAL, tls: files && [files] } },
       {
         hub: { connections: 0 },
         commits: { failing: undefined },
@@ -91,7 +92,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         breaker,
         dataDirectory,
         tls: { notAfter: new Date() },
-        config: { tls: undefined },
+        config: LOCAL,
       },
       {
         hub: { connections: 0 },
@@ -139,7 +140,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       breaker,
       dataDirectory,
       tls: { notAfter: new Date() },
-      config: { tls: undefined },
+      config: LOCAL,
     };
     const check = healthChecks(resources, {
       hub: { connections: 0 },
@@ -205,7 +206,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         breaker,
         dataDirectory,
         tls: { notAfter: new Date() },
-        config: { tls: undefined },
+        config: LOCAL,
       },
       {
         commits: { failing: undefined },

@@ -54,6 +54,23 @@ interface TlsOptions {
 }
 
 const NO_TLS: TlsOptions = { ssl: false, sslnegotiation: null };
+
+/** The driver only parses the URL here, together with PGHOST and the like; it opens no connection. */
+function parsed(url: string): SocketDestination & TlsOptions {
+  return postgres(url).options as unknown as SocketDestination & TlsOptions;
+}
+
+export interface DatabaseServers {
+  /** Names and addresses of the servers of the URL; none for a Unix socket. */
+  readonly hosts: readonly string[];
+  /** Connections without TLS are never used; `sslmode=prefer` uses them when the server has no TLS. */
+  readonly demandsTls: boolean;
+}
+
+export function databaseServers(url: string): DatabaseServers {
+  const { host, path, ssl } = parsed(url);
+  return { hosts: path === false ? host : [], demandsTls: Boolean(ssl) && ssl !== 'prefer' };
+}
 const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
 /**
@@ -70,9 +87,7 @@ const TEXT_AS_IT_IS: postgres.PostgresType = {
 /** Opens a pool; connections open at their first use. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { patienceMs } = options;
-  // The driver only parses the URL here; it opens no connection.
-  const { ssl, sslnegotiation } =
-    address.url === undefined ? NO_TLS : (postgres(address.url).options as unknown as TlsOptions);
+  const { ssl, sslnegotiation } = address.url === undefined ? NO_TLS : parsed(address.url);
   const security = ssl ? { ssl, isDirect: sslnegotiation === 'direct' } : undefined;
   const sockets = watchedSockets({ patienceMs, security, isProbe: options.probe === true });
   const octets = new OctetParameters();
