@@ -36,6 +36,7 @@ function portsFrom(base: number): ClusterPorts {
       mx: base + 25 + i,
       imap: base + 143 + i,
       pop3: base + 110 + i,
+      submission: base + 187 + i,
       metrics: base + 90 + i,
     })),
     postgres: base + 32,

@@ -14,6 +14,7 @@ interface NodePorts {
   readonly mx: number;
   readonly imap: number;
   readonly pop3: number;
+  readonly submission: number;
   readonly metrics?: number;
 }
 
@@ -49,13 +50,19 @@ export interface LocalCluster {
 }
 
 export async function freeClusterPorts(nodes: number, natsServers: number): Promise<ClusterPorts> {
-  const ports = await freePorts(5 + 4 * nodes + 2 * natsServers);
+  const ports = await freePorts(5 + 5 * nodes + 2 * natsServers);
   const next = () => ports.pop()!;
   return {
     postgres: next(),
     balancer: { http: next(), mx: next(), imap: next(), pop3: next() },
     nats: Array.from({ length: natsServers }, () => ({ client: next(), route: next() })),
-    nodes: Array.from({ length: nodes }, () => ({ http: next(), mx: next(), imap: next(), pop3: next() })),
+    nodes: Array.from({ length: nodes }, () => ({
+      http: next(),
+      mx: next(),
+      imap: next(),
+      pop3: next(),
+      submission: next(),
+    })),
   };
 }
 
@@ -100,7 +107,7 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
         MANSIO_NODE_ID: name,
         MANSIO_HTTP_PORT: String(own.http),
         MANSIO_MX_PORT: String(own.mx),
-        MANSIO_SUBMISSION_PORT: '0',
+        MANSIO_SUBMISSION_PORT: String(own.submission),
         MANSIO_SUBMISSIONS_PORT: '0',
         MANSIO_IMAP_PORT: String(own.imap),
         MANSIO_IMAPS_PORT: '0',

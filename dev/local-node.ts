@@ -18,6 +18,7 @@ export interface ClusterNode {
   readonly mx: string;
   readonly imap: string;
   readonly pop3: string;
+  readonly submission: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly running: boolean;
   /** The process of its present or last life. @throws when it was never started */
@@ -49,6 +50,7 @@ export function clusterNode(
     readonly mx: number;
     readonly imap: number;
     readonly pop3: number;
+    readonly submission: number;
     readonly links: Links | undefined;
   },
 ): ClusterNode {
@@ -69,6 +71,7 @@ export function clusterNode(
     mx: `127.0.0.1:${at.mx}`,
     imap: `127.0.0.1:${at.imap}`,
     pop3: `127.0.0.1:${at.pop3}`,
+    submission: `127.0.0.1:${at.submission}`,
     settings,
     get running() {
       return program?.running ?? false;

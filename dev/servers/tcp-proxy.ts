@@ -1,12 +1,28 @@
 // A TCP proxy that can cut a process off from a server. It passes everything, refuses (it breaks all connections and accepts none), or is a
 // black hole (connections stay open and are accepted, nothing passes, and no end is noticed), as behind a firewall that drops packets. What
-// a black hole has swallowed arrives when the proxy passes again, as TCP would retransmit it. In mode `dead`, existing connections never
-// pass anything again, but new ones do, as after a failover.
+// a black hole has swallowed arrives when the proxy passes again, as TCP would retransmit it. In mode `mute` only what the process says is
+// swallowed, in mode `deaf` only what the server says. In mode `dead`, existing connections never pass anything again, but new ones do, as
+// after a failover.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '../ports.js';
 
-export type ProxyMode = 'pass' | 'refuse' | 'black hole' | 'dead';
+export type ProxyMode = 'pass' | 'refuse' | 'black hole' | 'mute' | 'deaf' | 'dead';
+
+/** What passes: octets from the process to the server, and back. */
+interface Flow {
+  readonly there: boolean;
+  readonly back: boolean;
+}
+
+const FLOWS: Readonly<Record<Exclude<ProxyMode, 'refuse'>, Flow>> = {
+  pass: { there: true, back: true },
+  'black hole': { there: false, back: false },
+  mute: { there: false, back: true },
+  deaf: { there: true, back: false },
+  // New connections.
+  dead: { there: true, back: true },
+};
 
 export interface TcpProxy {
   readonly port: number;
@@ -58,7 +74,7 @@ class PortProxy implements TcpProxy {
     }
     for (const pair of this.#pairs) {
       if (mode === 'dead') pair.die();
-      else pair.pass(mode === 'pass');
+      else pair.pass(FLOWS[mode]);
     }
     if (this.#server !== undefined) return;
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => this.#take(client));
@@ -77,7 +93,8 @@ class PortProxy implements TcpProxy {
   #take(client: Socket): void {
     const pair = new Pair(client, this.#target, () => this.#pairs.delete(pair));
     this.#pairs.add(pair);
-    pair.pass(this.#mode !== 'black hole');
+    // A server that listens no more has no mode `refuse` here.
+    if (this.#mode !== 'refuse') pair.pass(FLOWS[this.#mode]);
   }
 }
 
@@ -87,7 +104,7 @@ class Pair {
   readonly #target: number;
   readonly #gone: () => void;
   #server: Socket | undefined;
-  #passing = false;
+  #flow = FLOWS['black hole'];
   #broken = false;
   #dead = false;
 
@@ -98,35 +115,31 @@ class Pair {
     this.#watch(client);
   }
 
-  pass(passing: boolean): void {
-    if (passing === this.#passing || this.#dead) return;
-    this.#passing = passing;
-    if (passing && this.#broken) {
+  pass(flow: Flow): void {
+    if (this.#dead) return;
+    const before = this.#flow;
+    this.#flow = flow;
+    if (this.#passes && this.#broken) {
       this.break();
       return;
     }
-    if (passing && this.#server === undefined) {
+    if ((flow.there || flow.back) && this.#server === undefined) {
       this.#server = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
       this.#watch(this.#server);
     }
     const server = this.#server;
     if (server === undefined) return;
-    if (passing) {
-      this.#client.pipe(server);
-      server.pipe(this.#client);
-    } else {
-      this.#client.unpipe(server).pause();
-      server.unpipe(this.#client).pause();
-    }
+    if (flow.there !== before.there) join(this.#client, server, flow.there);
+    if (flow.back !== before.back) join(server, this.#client, flow.back);
   }
 
   die(): void {
-    this.pass(false);
+    this.pass(FLOWS['black hole']);
     this.#dead = true;
   }
 
   holds(text: string): boolean {
-    if (this.#passing) return false;
+    if (this.#flow.there) return false;
     const octets = this.#client.read() as Buffer | null;
     if (octets === null) return false;
     this.#client.unshift(octets);
@@ -139,15 +152,24 @@ class Pair {
     this.#gone();
   }
 
+  get #passes(): boolean {
+    return this.#flow.there && this.#flow.back;
+  }
+
   #watch(socket: Socket): void {
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#broken = true;
       const open = [this.#client, this.#server].some((each) => each?.destroyed === false);
-      // A black hole hides that the other side has gone.
-      if (this.#passing || !open) this.break();
+      // What swallows octets hides that the other side has gone.
+      if (this.#passes || !open) this.break();
     });
   }
+}
+
+function join(from: Socket, to: Socket, passes: boolean): void {
+  if (passes) from.pipe(to);
+  else from.unpipe(to).pause();
 }
 
 /**

@@ -37,6 +37,9 @@ export function messages(all: number): number {
   return amount(Math.ceil(all / 3), all);
 }
 
+/** `scenarios/cluster/late-answers` interrupts an owner in each way this many times. */
+export const INTERRUPTION_ROUNDS = amount(1, 5);
+
 /** The numbers of kills (SIGKILL) per test. */
 export const KILLS = {
   /** `scenarios/faults/kill` kills a node that accepts mail; the database of every fourth is killed as well. */
@@ -51,6 +54,8 @@ export const KILLS = {
   imports: amount(3, 10),
   /** `scenarios/mail/send-later` */
   sendLater: amount(2, 4),
+  /** `scenarios/cluster/kill` kills nodes of a cluster under load. */
+  cluster: amount(3, 30),
   /** `scenarios/cluster/imap` */
   clusterImap: amount(3, 20),
   /** `scenarios/cluster/pop3` kills after QUIT; every third time another node is killed. */

@@ -98,6 +98,28 @@ test('a client that vanishes in a black hole is gone for the server only afterwa
   t.is(proxy.connections, 0);
 });
 
+test('mute holds back what the client says, deaf what the server says', async (t) => {
+  const { proxy, server } = await echo(t);
+  const accepted = once(server, 'connection');
+  const socket = await client(proxy);
+  socket.write('both ways');
+  t.is(await says(socket), 'both ways');
+  const [other] = (await accepted) as [Socket];
+
+  await proxy.set('mute');
+  other.write('to the client');
+  t.is(await says(socket), 'to the client');
+  const heard = says(other);
+  socket.write('late');
+  t.true((await Promise.race([heard, new Promise((r) => setTimeout(r, 50))])) === undefined);
+  await proxy.set('deaf');
+  t.is(await heard, 'late');
+  t.is(await quiet(socket, 50), undefined);
+  const echoed = says(socket);
+  await proxy.set('pass');
+  t.is(await echoed, 'late');
+});
+
 test('the dead pass nothing any more, whatever follows, and new connections pass', async (t) => {
   const { proxy } = await echo(t);
   const before = await client(proxy);

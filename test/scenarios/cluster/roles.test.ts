@@ -1,24 +1,24 @@
-// Tests nodes with roles: one speaks HTTP, one accepts mail, two have the mailboxes. One of these dies under load and comes
+// Tests nodes with roles: one speaks HTTP and IMAP, one accepts mail, two have the mailboxes. One of these dies under load and comes
 // back; then a node accepts mail while no node can place it.
 import { CLUSTER_ACCOUNTS } from '../../support/amounts.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { Witness } from './support/witness.js';
 
-testWith('nats-server')('nodes with one role each make a cluster that outlives a mailbox node', async (t) => {
+testWith('nats-server')('nodes with different roles make a cluster that outlives a mailbox node', async (t) => {
   t.timeout(180_000);
   const cluster = await startCluster(t, {
     nodes: 4,
     accounts: CLUSTER_ACCOUNTS,
-    roles: ['api', 'mx', 'mailbox', 'mailbox'],
+    roles: ['api,imap', 'mx', 'mailbox', 'mailbox'],
   });
   const [api, mx, first, second] = cluster.nodes;
   t.deepEqual(
     cluster.nodes.map((node) => Object.keys(node.process.ready.listeners)),
-    [['http'], ['mx'], [], []],
+    [['imap', 'imaps', 'http'], ['mx'], [], []],
   );
   await cluster.settled();
-  const targets = () => [{ name: 'front', http: api!.http, mx: mx!.mx }];
+  const targets = () => [{ name: 'front', http: api!.http, mx: mx!.mx, imap: api!.imap }];
   const followers = await cluster.follow(targets);
   const load = cluster.load({ targets });
   await load.more(100);

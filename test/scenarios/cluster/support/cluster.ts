@@ -55,6 +55,8 @@ export interface TestCluster extends LocalCluster {
   verify(load: Load): Promise<void>;
 }
 
+/** Senders of the load submit mail, and append it. */
+const SCOPES = ['app', 'smtp', 'imap'] as const;
 const LOG_LINES = 100;
 const LOG_WIDTH = 600;
 /** Every message causes one of these lines. */
@@ -72,6 +74,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     viaProxies: options.viaProxies ?? false,
     settings: {
       MANSIO_HOSTED_DOMAINS: 'example.test',
+      MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
       ...(leaseTtlMs === undefined ? {} : { MANSIO_LEASE_TTL_MS: String(leaseTtlMs) }),
       ...options.settings,
     },
@@ -90,7 +93,8 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
   t.teardown(() => sql.end({ timeout: 1 }));
 
   const accounts: TestAccount[] = [];
-  for (let i = 1; i <= (options.accounts ?? 3); i++) accounts.push(await createAccount(sql, `user${i}@example.test`));
+  for (let i = 1; i <= (options.accounts ?? 3); i++)
+    accounts.push(await createAccount(sql, `user${i}@example.test`, SCOPES));
   const view = () => postgresLeases(sql).view();
   const processes = Number(options.settings?.['MANSIO_PROCESSES'] ?? 1);
   /** Names of a node in the store: processes of a parent have its name and a number. */
@@ -104,6 +108,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
       name: 'haproxy',
       http: `http://127.0.0.1:${ports.balancer.http}`,
       mx: `127.0.0.1:${ports.balancer.mx}`,
+      imap: `127.0.0.1:${ports.balancer.imap}`,
     },
     load(of = {}) {
       const load = new Load(of.targets ?? (() => cluster.nodes), accounts, of);

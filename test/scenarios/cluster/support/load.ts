@@ -1,20 +1,25 @@
-// Makes realistic load and records what was acknowledged. Senders behave as MTAs do: they try the next node when one refuses
-// temporarily or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere after a broken
+// Makes realistic load and records what was acknowledged. Senders behave as mail servers and programs do, each by one way: they try the next
+// node when one refuses temporarily or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere after a broken
 // connection or a 503. Only acknowledged messages and changes count.
 import type { ClusterNode } from '../../../../dev/local-node.js';
 import type { TestAccount } from '../../../../dev/node-accounts.js';
 import { messages } from '../../../support/amounts.js';
+import { Mailing } from './mailing.js';
 import { type Calls, reader } from './rest-load.js';
-import { type Mailing, sender } from './smtp-load.js';
+import { sender } from './sender.js';
+import { WAYS, type WayName } from './ways.js';
 
 /** The load goes to a node, or to a balancer in front of nodes. */
-export type Target = Pick<ClusterNode, 'name' | 'http' | 'mx'>;
+export interface Target extends Pick<ClusterNode, 'name' | 'http' | 'mx'> {
+  readonly imap?: string;
+  readonly submission?: string;
+}
 
 export interface LoadOptions {
   /** Read again at each connection. */
   readonly targets?: () => readonly Target[];
-  /** Default 6. */
-  readonly senders?: number;
+  /** One sender each; default: four by SMTP from other servers, and one by each other way that the first target offers. */
+  readonly ways?: readonly WayName[];
   /** Default 2. */
   readonly readers?: number;
   /** In ms, between two messages of a sender while a test waits for `more`; default 10. */
@@ -25,25 +30,17 @@ export interface LoadOptions {
 
 /** In ms, between two messages of a sender while no test counts them: the nodes have time for what is tested. */
 const PATIENT_MS = 100;
+const ALL_WAYS: readonly WayName[] = ['mx', 'append', 'mx', 'submission', 'mx', 'rest', 'mx'];
 
 export class Load {
-  readonly mail: Mailing = {
-    accepted: new Map(),
-    open: new Set(),
-    temporary: [],
-    refused: [],
-    goodbyes: 0,
-    interrupted: 0,
-    unreachable: 0,
-    slowestMs: 0,
-  };
+  readonly mail = new Mailing();
   readonly calls: Calls = { made: 0, repeated: [], statuses: new Map(), failed: [], read: new Set(), slowestMs: 0 };
   readonly #work: Promise<void>[];
   #stopping = false;
   #awaited = 0;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
-    const { senders = 6, readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
+    const { readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
     const work = {
       targets,
       accounts,
@@ -51,8 +48,10 @@ export class Load {
       answerMs,
       stopping: () => this.#stopping,
     };
+    const [first] = targets();
+    const ways = options.ways ?? ALL_WAYS.filter((way) => WAYS[way].at(first!) !== undefined);
     this.#work = [
-      ...Array.from({ length: senders }, (_, i) => sender(i, work, this.mail)),
+      ...ways.map((way, i) => sender(i, way, work, this.mail)),
       ...Array.from({ length: readers }, (_, i) => reader(i, work, this.calls)),
     ];
   }
@@ -87,17 +86,17 @@ export class Load {
   /** Returns one line of figures for `t.log`. */
   summary(): string {
     const { mail, calls } = this;
-    const codes = new Map<number, number>();
+    const codes = new Map<string, number>();
     for (const { code } of mail.temporary) codes.set(code, (codes.get(code) ?? 0) + 1);
     return [
       `mail: ${mail.accepted.size} accepted, refused for now ${told(codes)}, for good ${mail.refused.length}`,
-      `${mail.goodbyes} goodbyes, ${mail.interrupted} interrupted, ${mail.unreachable} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
+      `${mail.goodbyes} goodbyes, ${mail.interrupted.length} interrupted, ${mail.unreachable.length} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
       `REST: ${calls.made} calls, statuses ${told(calls.statuses)}, ${calls.repeated.length} repeated, ${calls.failed.length} failed`,
       `slowest ${Math.round(calls.slowestMs)} ms`,
     ].join('; ');
   }
 }
 
-function told(counts: ReadonlyMap<number, number>): string {
+function told(counts: ReadonlyMap<number | string, number>): string {
   return counts.size === 0 ? '0' : [...counts].map(([code, count]) => `${code}×${count}`).join(' ');
 }

@@ -47,6 +47,7 @@ export async function startProcesses(
   const node = await startTestNode({
     MANSIO_PROCESSES: '2',
     MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
     // The health check of DKIM keys must not warn.
     ...defaultSigningKey().settings,
     // Port 0 would turn metrics off.
@@ -67,9 +68,10 @@ export async function startProcesses(
   const sql = await storeOf(node);
   t.teardown(() => sql.end({ timeout: 1 }));
   const made: TestAccount[] = [];
-  for (let i = 1; i <= accounts; i++) made.push(await createAccount(sql, `user${i}@example.test`));
-  const { http, mx, metrics } = node.ready.listeners;
-  const target = { name: 'all', http: `http://${http}`, mx: mx! };
+  for (let i = 1; i <= accounts; i++)
+    made.push(await createAccount(sql, `user${i}@example.test`, ['app', 'smtp', 'imap']));
+  const { http, mx, imap, submission, metrics } = node.ready.listeners;
+  const target = { name: 'all', http: `http://${http}`, mx: mx!, imap: imap!, submission: submission! };
   const lines = () => node.logs.filter((line) => line.startsWith('{"level"')).map((line): LogLine => JSON.parse(line));
   return {
     node,

@@ -1,7 +1,7 @@
 // Implements one reader of the load: it lists an inbox and marks unread emails, on the nodes in turn. It repeats an unanswered request
 // on another node, as browsers and balancers do; a request without an answer in time has failed.
 import type { EmailList } from '../../../support/clients/mailbox-client.js';
-import type { Work } from './smtp-load.js';
+import type { Work } from './sender.js';
 
 /** Counts the answers that readers got. */
 export interface Calls {
