@@ -1,7 +1,7 @@
 // The host of a node's actors. Answers requests for the shards that the node owns, activates actors when requests address them, and
 // passivates idle actors, or the least recently used ones when memory is short.
 import type { Logger } from 'pino';
-import { assert, mask } from 'superstruct';
+import { assert } from 'superstruct';
 import { clock } from '../../store/clock.js';
 import { randomOctets } from '../../store/ids/random-octets.js';
 import { shardOf } from '../../store/shard.js';
@@ -26,9 +26,7 @@ export interface HostOptions<P extends Protocol> {
   readonly maxOctets: number;
   /** How often idleness and memory are checked, in ms. */
   readonly sweepMs: number;
-  /**
-   * Also check this node's own payloads and replies against the protocol's structs, as tests do; those of other nodes always are checked.
-   */
+  /** Check payloads and replies against the protocol's structs, as tests do: nodes trust each other, and gateways check their clients. */
   readonly checked: boolean;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
@@ -65,6 +63,7 @@ const RELOADS_A_SWEEP = 100;
 const LOOKED_AT = 64;
 /** The memory of an actor without its state: a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 1_000;
+const NO_PAYLOAD: ReplyPacket = { kind: 'fault', code: 'failed', message: 'the request has no payload' };
 
 export function createHost<P extends Protocol>(options: HostOptions<P>): Host<P> {
   return new ActorHost<P>(options);
@@ -140,9 +139,7 @@ class ActorHost<P extends Protocol> implements Host<P> {
       if (!this.#responders.has(shard))
         this.#responders.set(
           shard,
-          this.#transport.respond(requestSubject(this.#name, shard), (request, isForeign) =>
-            this.#tracked(request, isForeign),
-          ),
+          this.#transport.respond(requestSubject(this.#name, shard), (request) => this.#tracked(request)),
         );
     }
     await Promise.all(shards.map((shard) => this.#responders.get(shard)?.ready));
@@ -220,15 +217,15 @@ class ActorHost<P extends Protocol> implements Host<P> {
     };
   }
 
-  async #respond(request: RequestPacket, foreign: boolean): Promise<ReplyPacket> {
+  async #respond(request: RequestPacket): Promise<ReplyPacket> {
     const epoch = this.#ownership.epochOf(request.accountId);
     if (epoch === undefined) return { kind: 'notOwner' };
+    if (typeof request.payload !== 'object' || request.payload === null) return NO_PAYLOAD;
     const operation = this.#operations[request.name];
     if (this.#options.checked && operation !== undefined) assert(request.payload, operation.payload);
-    const understood = foreign ? this.#understood(request) : request;
     const reply = await (request.carried === undefined
-      ? this.#activationOf(request.accountId, epoch).receive(understood)
-      : this.#receiving(understood, epoch));
+      ? this.#activationOf(request.accountId, epoch).receive(request)
+      : this.#receiving(request, epoch));
     if (this.#options.checked && reply.kind === 'reply' && operation !== undefined)
       assert(reply.reply, operation.reply);
     return reply;
@@ -242,12 +239,6 @@ class ActorHost<P extends Protocol> implements Host<P> {
     } finally {
       answered?.();
     }
-  }
-
-  /** Drops fields that a later version has added. @throws StructError */
-  #understood(request: RequestPacket): RequestPacket {
-    const operation = this.#operations[request.name];
-    return operation === undefined ? request : { ...request, payload: mask(request.payload, operation.payload) };
   }
 
   #activationOf(accountId: string, epoch: number): ActiveActor {
@@ -283,14 +274,14 @@ class ActorHost<P extends Protocol> implements Host<P> {
     if (this.#activations.size < before) this.#meter.passivated(before - this.#activations.size);
   }
 
-  #tracked(request: RequestPacket, foreign = false): Promise<ReplyPacket> {
+  #tracked(request: RequestPacket): Promise<ReplyPacket> {
     const began = this.#meter.now();
     const operation = this.#operations[request.name] === undefined ? 'unknown' : request.name;
     const span = this.#tracer.start(`${this.#name}.${operation}`, { kind: 'server', parent: request.trace });
     const { trace } = span;
     const traced = trace === undefined ? request : { ...request, trace };
     const reply = span
-      .within(() => this.#respond(traced, foreign))
+      .within(() => this.#respond(traced))
       .catch((error: unknown): ReplyPacket => {
         this.#log.error(
           { accountId: request.accountId, operation: request.name, err: error },

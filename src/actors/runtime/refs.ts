@@ -18,7 +18,14 @@ import type { AskOptions, Ref, Refs } from './ref.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
 import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './transport/packet.js';
 import { requestSubject } from './transport/subjects.js';
-import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport/transport.js';
+import {
+  Congested,
+  Disconnected,
+  NoResponders,
+  PacketTooLarge,
+  RequestTimeout,
+  type Transport,
+} from './transport/transport.js';
 
 const DEADLINE_MS = 10_000;
 /** How long an ask waits for an owner: longer than a lease lasts, shorter than clients wait. */
@@ -79,10 +86,14 @@ class ActorRefs<P extends Protocol> implements Refs<P> {
     this.#meter = meter;
     this.#tracer = tracer;
     this.#isWatched = this.#meter !== NO_METER || this.#tracer !== NO_TRACER;
-    this.#relocations = new Relocations(this.#ownership.relocations$);
     this.#ownership.relocations$.subscribe(({ shards }) => {
-      for (const shard of shards) this.#ownerRetry.end(shard);
+      for (const shard of shards) {
+        this.#transport.forgetRoute(requestSubject(this.#protocol.name, shard));
+        this.#ownerRetry.end(shard);
+      }
     });
+    // Subscribed later, so that asks that are repeated take no route to the former owner.
+    this.#relocations = new Relocations(this.#ownership.relocations$);
   }
 
   of(accountId: string): Ref<P> {
@@ -163,7 +174,8 @@ class ActorRefs<P extends Protocol> implements Refs<P> {
       if (error instanceof RequestTimeout) {
         return unreachable(`account ${request.accountId} did not answer in time`);
       }
-      if (error instanceof PacketTooLarge) return { kind: 'fault', code: 'failed', message: error.message };
+      if (error instanceof PacketTooLarge) throw new ActorFault('failed', error.message, error);
+      if (error instanceof Congested) throw new ActorFault('overloaded', error.message, error);
       throw error;
     } finally {
       clearTimeout(late);

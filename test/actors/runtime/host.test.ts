@@ -96,12 +96,12 @@ test('a refusal is a value and does not disturb its neighbours', async (t) => {
   await host.stop();
 });
 
-test('payloads from other nodes are checked, and what a later version has added is passed over', async (t) => {
+test('what a later version has added to a payload is passed over; a request without a payload is a fault', async (t) => {
   const { host, responds } = setUp({ checked: false });
   const ask = (payload: unknown) =>
-    responds[0]!({ v: 1, id: randomUUID(), accountId: A, name: 'add', payload, deadline: Date.now() + 60_000 }, true);
+    responds[0]!({ v: 1, id: randomUUID(), accountId: A, name: 'add', payload, deadline: Date.now() + 60_000 });
   t.deepEqual(await ask({ amount: 2, invented: true }), { kind: 'reply', reply: { total: 2 } });
-  for (const payload of [{ amount: '2' }, {}, null, undefined, 7]) {
+  for (const payload of [null, undefined, 7]) {
     t.like(await ask(payload), { kind: 'fault', code: 'failed' });
   }
   t.deepEqual(await ask({ amount: 1 }), { kind: 'reply', reply: { total: 3 } });

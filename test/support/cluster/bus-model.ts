@@ -84,6 +84,8 @@ export class BusLink implements Transport {
     });
   }
 
+  forgetRoute(): void {}
+
   respond(subject: string, responder: Responder) {
     this.#responders.set(subject, responder);
     const end = () => {

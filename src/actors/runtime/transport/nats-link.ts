@@ -6,9 +6,13 @@ import { auditTime, BehaviorSubject, type Observable, Subject, share } from 'rxj
 import { BREAKS_SUBJECT } from './subjects.js';
 
 export interface LinkMessage {
+  /** With the prefix. */
+  readonly subject: string;
   readonly data: Uint8Array;
   /** The subject for the answer; '' or undefined when no answer is expected. */
   readonly reply?: string;
+  /** `code`: the status of a message of the server itself. */
+  readonly headers?: { readonly code: number };
 }
 
 interface LinkSubscription {
@@ -25,8 +29,9 @@ interface LinkStatus {
 
 /** The part of the NATS client's connection that the link uses. */
 export interface LinkConnection {
+  readonly info?: { readonly max_payload: number };
   getServer(): string;
-  publish(subject: string, data: Uint8Array): void;
+  publish(subject: string, data: Uint8Array, options?: { readonly reply?: string }): void;
   subscribe(
     subject: string,
     options: { callback: (error: Error | null, message: LinkMessage) => void },
@@ -95,6 +100,17 @@ export class NatsLink<C extends LinkConnection> {
   get connection(): C | undefined {
     // A connection is closed a moment before `closed()` resolves.
     return this.#connection?.isClosed() === false ? this.#connection : undefined;
+  }
+
+  /** The most octets of a message. */
+  get capacity(): number {
+    return this.#connection?.info?.max_payload ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Sends a message; drops it while this node is cut off. The subjects have their prefix. */
+  publish(subject: string, data: Uint8Array, reply = ''): void {
+    // The capacity may have changed since the caller asked for it.
+    if (data.length <= this.capacity) this.connection?.publish(subject, data, { reply });
   }
 
   subscribe(subject: string, receive: (message: LinkMessage) => void): BusSubscription {

@@ -37,16 +37,16 @@ const PER_OCTETS = 4;
 const BRACKETS = 2;
 /** The index of an octet string has at most this many more digits than in a batch of its own. */
 const MORE_DIGITS = 9;
+const NO_OCTETS: OctetsAt[] = [];
 
 /** @throws TypeError when the packet is no tree */
 export function packetText(packet: unknown): PacketText {
-  const octets: OctetsAt[] = [];
-  const json = JSON.stringify(withoutOctets(packet, octets));
+  const octets = hasOctets(packet) ? [] : NO_OCTETS;
+  const json = JSON.stringify(octets === NO_OCTETS ? packet : withoutOctets(packet, octets));
   let length = FRAME_OCTETS + PER_PACKET + BRACKETS + Buffer.byteLength(json);
-  if (octets.length > 0) {
-    const own = new Map<Uint8Array, number>();
-    length += addedOctets(octets, own) + Buffer.byteLength(referencesOf(octets, own));
-  }
+  if (octets === NO_OCTETS) return { json, length, octets };
+  const own = new Map<Uint8Array, number>();
+  length += addedOctets(octets, own) + Buffer.byteLength(referencesOf(octets, own));
   return { json, length, octets };
 }
 
@@ -148,29 +148,33 @@ export function decode(bytes: Uint8Array): unknown {
   return packets?.length === 1 ? packets[0]!.value : undefined;
 }
 
-/** Returns the value with null for each Uint8Array, which is added to `found`. Copies only what contains one. */
+/** Most packets have none, and this is the cheapest way to know. */
+function hasOctets(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (hasOctets(value[i])) return true;
+    return false;
+  }
+  if (value instanceof Uint8Array) return true;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) if (hasOctets(members[key])) return true;
+  return false;
+}
+
+/** Returns a copy with null for each Uint8Array, which is added to `found`. */
 function withoutOctets(value: unknown, found: OctetsAt[]): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || !hasOctets(value)) return value;
   if (value instanceof Uint8Array) {
     found.push({ octets: value, path: [] });
     return null;
   }
-  let copy: Record<string | number, unknown> | undefined;
-  const members = value as Readonly<Record<string | number, unknown>>;
-  const strip = (key: string | number) => {
-    const member = members[key];
-    if (typeof member !== 'object' || member === null) return;
+  const members = Object.entries(value).map(([key, member]) => {
     const before = found.length;
     const stripped = withoutOctets(member, found);
-    if (stripped === member) return;
-    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string | number, unknown>;
-    copy[key] = stripped;
     for (const { path } of found.slice(before)) path.unshift(key);
-  };
-  // A loop of its own, because keys of arrays become strings in the other one.
-  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) strip(i);
-  else for (const key in members) strip(key);
-  return copy ?? value;
+    return [key, stripped] as const;
+  });
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members);
 }
 
 /** Adds what `octets` has to `all`. Returns the number of octets that this takes on the wire. */

@@ -1,9 +1,28 @@
 // All subjects of the bus. The transport adds the name of the cluster before them, so that several clusters can share the servers of one
 // bus.
+import { randomBytes } from 'node:crypto';
+
+const ADDRESS_OCTETS = 8;
 
 /** Requests to the actors of one shard; only its owner answers. */
 export function requestSubject(protocolName: string, shard: number): string {
   return `${protocolName}.${shard}`;
+}
+
+/** Returns the address of a node on the bus. It is random, so that a node that restarts gets no replies of its former life. */
+export function newAddress(): string {
+  // Numbers of batches take the place of addresses, so no address is a number.
+  return `n${randomBytes(ADDRESS_OCTETS).toString('hex')}`;
+}
+
+/** Batches of requests to a node, whatever their subjects are. `address`: see `newAddress`. */
+export function nodeRequestsSubject(address: string): string {
+  return `requests.${address}`;
+}
+
+/** Replies to the node at the address. `from`: the address of the node that answers, or the number of a batch of requests. */
+export function replySubject(address: string, from: string): string {
+  return `replies.${address}.${from}`;
 }
 
 /** Events of one account's actor. */

@@ -83,7 +83,18 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
   }
 
   const answers = (subject: string) => responders.has(subject);
-  return { answers, request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, lagMs: 0, close };
+  return {
+    answers,
+    request,
+    forgetRoute() {},
+    respond,
+    publish,
+    subscribe,
+    connected$: of(true),
+    breaks$: NEVER,
+    lagMs: 0,
+    close,
+  };
 }
 
 /** An error in a responder is a bug and becomes a fault. */

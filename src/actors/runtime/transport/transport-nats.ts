@@ -5,22 +5,18 @@ import { connect, type NatsConnection, type TlsOptions } from 'nats';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import { atMost, inTime } from '../../../work/time-bounds.js';
+import { IncomingRequests } from './incoming-requests.js';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type BusSubscription, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer, whyNot } from './nats-servers.js';
+import { OutgoingRequests, tooLarge } from './outgoing-requests.js';
 import { PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import { decode, encode } from './packet-batch.js';
-import { readPublication, readReply, readRequest } from './packet-reading.js';
-import {
-  Disconnected,
-  NoResponders,
-  PacketTooLarge,
-  type Registration,
-  RequestTimeout,
-  type Responder,
-  type Transport,
-} from './transport.js';
-import { answered, localTransport } from './transport-local.js';
+import { readPublication } from './packet-reading.js';
+import type { RequestLimitsOptions } from './request-limits.js';
+import { newAddress } from './subjects.js';
+import { Disconnected, type Registration, type Responder, type Transport } from './transport.js';
+import { localTransport } from './transport-local.js';
 
 export interface NatsTransportOptions {
   /** nats://user:password@host:port, or tls://… */
@@ -29,6 +25,7 @@ export interface NatsTransportOptions {
   readonly clusterId: string;
   readonly nodeId: string;
   readonly log: Logger;
+  readonly limits?: RequestLimitsOptions;
 }
 
 /** A server that answers neither of two pings is considered gone. */
@@ -50,7 +47,7 @@ export async function natsTransport(options: NatsTransportOptions): Promise<Tran
   const first = await dialAtStart(servers, dial);
   const next = (over: () => boolean) => dialForEver(servers, current, dial, over, log);
   const prefix = `mansio.${clusterId}.`;
-  return new NatsTransport(new NatsLink({ prefix, first, next, log }), prefix, log);
+  return new NatsTransport(new NatsLink({ prefix, first, next, log }), prefix, options);
 }
 
 /**
@@ -79,54 +76,42 @@ class NatsTransport implements Transport {
   readonly #local: ReturnType<typeof localTransport>;
   readonly #responders = new Map<string, Registration>();
   readonly #followed = new Map<string, { readonly subscription: BusSubscription; listeners: number }>();
-  /** Requests of other nodes that are being answered. */
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #outgoing: OutgoingRequests;
+  readonly #incoming: IncomingRequests;
   #closing: Promise<void> | undefined;
 
-  constructor(link: NatsLink<NatsConnection>, prefix: string, log: Logger) {
+  constructor(link: NatsLink<NatsConnection>, prefix: string, { log, limits }: NatsTransportOptions) {
     this.#link = link;
     this.#prefix = prefix;
     this.#log = log;
     this.#local = localTransport({ log });
+    const address = newAddress();
+    this.#outgoing = new OutgoingRequests({ link, prefix, address, limits });
+    this.#incoming = new IncomingRequests({ link, address, log });
     this.connected$ = link.connected$;
     this.breaks$ = link.breaks$;
   }
 
-  async request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
-    if (this.#closing !== undefined) throw new Disconnected(subject);
-    if (this.#local.answers(subject)) return this.#local.request(subject, request, timeoutMs);
-    const { connection } = this.#link;
-    if (connection === undefined) throw new Disconnected(subject);
-    const bytes = encode(request);
-    const most = capacity(connection);
-    if (bytes.length > most) throw new PacketTooLarge(tooLarge('the request', bytes, most));
-    try {
-      const timeout = Math.max(1, timeoutMs);
-      return readReply(decode((await connection.request(this.#prefix + subject, bytes, { timeout })).data));
-    } catch (error) {
-      const code = (error as { readonly code?: unknown }).code;
-      // The client reports a request that was in progress then as timed out.
-      if (connection.isClosed()) throw new Disconnected(subject, { cause: error });
-      if (code === '503') throw new NoResponders(subject);
-      if (code === 'TIMEOUT') throw new RequestTimeout(subject);
-      throw new Disconnected(subject, { cause: error });
-    }
+  request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
+    if (this.#closing !== undefined) return Promise.reject(new Disconnected(subject));
+    const answerer = this.#local.answers(subject) ? this.#local : this.#outgoing;
+    return answerer.request(subject, request, timeoutMs);
+  }
+
+  forgetRoute(subject: string): void {
+    this.#outgoing.forgetRoute(subject);
   }
 
   respond(subject: string, responder: Responder): Registration {
     this.#responders.get(subject)?.end();
     const local = this.#local.respond(subject, responder);
+    const remote = this.#incoming.respond(subject, responder);
     let ended = false;
-    const subscription = this.#link.subscribe(subject, (message) => {
-      const answering = this.#answer(subject, message, ended ? notHere : responder);
-      this.#underWay.add(answering);
-      void answering.finally(() => this.#underWay.delete(answering));
-    });
     const end = () => {
       if (ended) return;
       ended = true;
       local.end();
-      subscription.drain();
+      remote.end();
       if (this.#responders.get(subject) === registration) this.#responders.delete(subject);
     };
     const registration = { ready: this.#link.flushed(), end };
@@ -175,30 +160,8 @@ class NatsTransport implements Transport {
   async #answerAll(): Promise<void> {
     // After a round trip, everything that the servers forwarded earlier has arrived.
     await this.#link.flushed();
-    await Promise.all(this.#underWay);
+    await this.#incoming.answerAll();
     await this.#link.flushed();
-  }
-
-  /** Never rejects. */
-  async #answer(subject: string, { data, reply: inbox }: LinkMessage, responder: Responder): Promise<void> {
-    const reading = readRequest(decode(data));
-    if ('fault' in reading) this.#log.warn({ subject, why: reading.fault.message }, 'a request was not understood');
-    const foreign: Responder = (request) => responder(request, true);
-    const reply = 'fault' in reading ? reading.fault : await answered(foreign, reading.request, this.#log);
-    const { connection } = this.#link;
-    if (connection === undefined || inbox === undefined || inbox === '') return;
-    connection.publish(inbox, this.#encodeReply(subject, reply, capacity(connection)));
-  }
-
-  #encodeReply(subject: string, reply: ReplyPacket, most: number): Uint8Array {
-    try {
-      const bytes = encode(reply);
-      if (bytes.length <= most) return bytes;
-      throw new PacketTooLarge(tooLarge('the reply', bytes, most));
-    } catch (error) {
-      this.#log.error({ subject, err: error }, 'a reply cannot be sent');
-      return encode({ kind: 'fault', code: 'failed', message: (error as Error).message });
-    }
   }
 
   #receive(subject: string, { data }: LinkMessage): void {
@@ -211,16 +174,13 @@ class NatsTransport implements Transport {
     const { connection } = this.#link;
     if (connection === undefined) return;
     let bytes = encode(packet);
-    const most = capacity(connection);
+    const most = this.#link.capacity;
     // Followers read a change from the log when its packet does not continue at their position.
     if (bytes.length > most && 'events' in packet) bytes = encode({ ...packet, after: packet.seq, events: [] });
     if (bytes.length <= most) connection.publish(this.#prefix + subject, bytes);
-    else this.#log.error({ subject }, tooLarge('the publication', bytes, most));
+    else this.#log.error({ subject }, tooLarge('the publication', bytes.length, most));
   }
 }
-
-/** Answers requests after the end of the registration. */
-const notHere: Responder = async () => ({ kind: 'notOwner' });
 
 async function connectTo(server: NatsServer, name: string, timeoutMs: number): Promise<NatsConnection> {
   const connecting = connect({
@@ -248,12 +208,4 @@ async function connectTo(server: NatsServer, name: string, timeoutMs: number): P
   if (connection.info?.headers === true) return connection;
   await connection.close();
   throw Object.assign(new Error('headers, and so "no responders"'), { code: 'SERVER_OPT_NA' });
-}
-
-function capacity(connection: NatsConnection): number {
-  return connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
-}
-
-function tooLarge(what: string, bytes: Uint8Array, most: number): string {
-  return `${what} has ${bytes.length} octets, the servers of the bus carry ${most}`;
 }

@@ -32,8 +32,14 @@ export class PacketTooLarge extends Fault<'packet-too-large'> {
   }
 }
 
-/** `foreign`: the request is from another node. */
-export type Responder = (request: RequestPacket, foreign?: boolean) => Promise<ReplyPacket>;
+/** The request has octets, and too many are under way to its node: it was not sent. */
+export class Congested extends Fault<'congested'> {
+  constructor(message: string, { cause }: ErrorOptions = {}) {
+    super('congested', message, { temporary: true, cause });
+  }
+}
+
+export type Responder = (request: RequestPacket) => Promise<ReplyPacket>;
 
 export interface Registration {
   /**
@@ -45,8 +51,10 @@ export interface Registration {
 }
 
 export interface Transport {
-  /** @throws NoResponders | RequestTimeout | Disconnected | PacketTooLarge */
+  /** @throws NoResponders | RequestTimeout | Disconnected | PacketTooLarge | Congested */
   request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket>;
+  /** Another node may answer on the subject now: the next request finds out which. */
+  forgetRoute(subject: string): void;
   /** Answers requests on the subject until the registration ends; requests that were accepted before are still answered. */
   respond(subject: string, responder: Responder): Registration;
   /** Delivery is best effort. */

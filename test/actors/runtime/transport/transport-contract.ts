@@ -167,16 +167,22 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     await close(ends);
   });
 
-  test(`${name}: requests under way together get their own replies`, async (t) => {
+  test(`${name}: requests of one turn arrive in order, and get their own replies`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
-    await owner.respond('a.1', echo).ready;
-    const numbers = Array.from({ length: 200 }, (_, i) => i);
-    const replies = await Promise.all(numbers.map((i) => asker.request('a.1', request('echo', i), 60_000)));
-    t.deepEqual(
-      replies,
-      numbers.map((reply) => ({ kind: 'reply', reply })),
-    );
+    const arrived: unknown[] = [];
+    await owner.respond('a.1', (packet) => {
+      arrived.push((packet.payload as { readonly i: number }).i);
+      return echo(packet);
+    }).ready;
+    const payloads = Array.from({ length: 600 }, (_, i) => ({ i, text: 'x'.repeat(i % 50 === 0 ? 50_000 : 10) }));
+    const replies = payloads.map((reply) => ({ kind: 'reply', reply }));
+    for (let round = 0; round < 2; round++) {
+      const asks = payloads.map((payload) => asker.request('a.1', request('echo', payload), 60_000));
+      t.deepEqual(await Promise.all(asks), replies);
+    }
+    const order = payloads.map(({ i }) => i);
+    t.deepEqual(arrived, [...order, ...order]);
     await close(ends);
   });
 

@@ -10,9 +10,17 @@ import { type NatsServer, startNatsCluster, startNatsServer } from '../../../../
 import { createEventStreams } from '../../../../src/actors/runtime/events/event-streams.js';
 import { BusUnavailable } from '../../../../src/actors/runtime/transport/nats-servers.js';
 import type { EventPacket, EventRecord, ReplyPacket } from '../../../../src/actors/runtime/transport/packet.js';
-import { decode, encode } from '../../../../src/actors/runtime/transport/packet-batch.js';
+import {
+  decode,
+  encode,
+  PacketBatch,
+  packetText,
+  readBatch,
+} from '../../../../src/actors/runtime/transport/packet-batch.js';
+import type { RequestLimitsOptions } from '../../../../src/actors/runtime/transport/request-limits.js';
 import { eventSubject } from '../../../../src/actors/runtime/transport/subjects.js';
 import {
+  Congested,
   Disconnected,
   NoResponders,
   PacketTooLarge,
@@ -21,6 +29,7 @@ import {
 } from '../../../../src/actors/runtime/transport/transport.js';
 import { natsTransport } from '../../../../src/actors/runtime/transport/transport-nats.js';
 import { explain } from '../../../../src/node/start-failure.js';
+import { askRaw } from '../../../support/cluster/raw-request.js';
 import test from '../../../support/test.js';
 
 import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
@@ -36,16 +45,27 @@ interface At {
   readonly url: string;
 }
 
-function open(clusterId: string, nodeId: string, ...at: readonly At[]): Promise<Transport> {
-  return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log });
+function open(
+  clusterId: string,
+  nodeId: string,
+  at: readonly At[] = [server],
+  limits: RequestLimitsOptions = {},
+): Promise<Transport> {
+  return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log, limits });
 }
 
 /** Opens a transport, which is closed when the test ends. Tries again, because a busy machine may answer later than a start waits. */
-async function node(t: ExecutionContext, clusterId: string, nodeId: string, at: At = server): Promise<Transport> {
+async function node(
+  t: ExecutionContext,
+  clusterId: string,
+  nodeId: string,
+  at: At = server,
+  limits: RequestLimitsOptions = {},
+): Promise<Transport> {
   const isBusy = (error: unknown) => error instanceof BusUnavailable && error.message.endsWith('does not answer');
   let transport: Transport | undefined;
   while (transport === undefined) {
-    transport = await open(clusterId, nodeId, at).catch((error: unknown) => {
+    transport = await open(clusterId, nodeId, [at], limits).catch((error: unknown) => {
       if (!isBusy(error)) throw error;
       return undefined;
     });
@@ -100,12 +120,12 @@ async function underWay(t: ExecutionContext, { asker, owner }: Ends): Promise<{ 
 }
 
 transportContract(test, 'NATS, one node', async () => {
-  const transport = await open(newCluster(), 'alone', server);
+  const transport = await open(newCluster(), 'alone');
   return { asker: transport, owner: transport };
 });
 transportContract(test, 'NATS, two nodes', async () => {
   const clusterId = newCluster();
-  return { asker: await open(clusterId, 'asker', server), owner: await open(clusterId, 'owner', server) };
+  return { asker: await open(clusterId, 'asker'), owner: await open(clusterId, 'owner') };
 });
 
 test('clusters on one server do not hear each other', async (t) => {
@@ -270,15 +290,24 @@ test('what is no packet, or of a later version, is answered and makes listeners 
   const broken = ['', '{', '{"v":1}', '\u0000', ...[null, [], 7, { v: 1 }, { v: '1' }, { v: 0 }].map(encode)];
   const heard = collected(owner, 'e.1', broken.length + 2);
   await heard.registration.ready;
-  const ask = async (data: Uint8Array | string): Promise<ReplyPacket> =>
-    decode((await raw.request(`mansio.${clusterId}.a.1`, data, { timeout: 60_000 })).data) as ReplyPacket;
+  const ask = (packet: unknown) => askRaw(raw, `mansio.${clusterId}.a.1`, packet);
   for (const data of broken) {
-    t.like(await ask(data), { kind: 'fault', code: 'failed' }, String(data));
     raw.publish(`mansio.${clusterId}.e.1`, data);
+    // Nobody can tell how many requests this is, so the reply goes to the subject that was named.
+    if (typeof data !== 'string') continue;
+    const { data: reply } = await raw.request(`mansio.${clusterId}.a.1`, data, { timeout: 60_000 });
+    t.like(decode(reply), { kind: 'fault', code: 'failed' }, data);
   }
-  t.like(await ask(encode({ v: 99 })), { kind: 'fault', code: 'unsupported' });
-  t.deepEqual(await ask(encode({ ...request('echo', 1), invented: true })), { kind: 'reply', reply: 1 });
-  raw.publish(`mansio.${clusterId}.a.1`, encode(request('echo')));
+  const { id: _, ...withoutId } = request('echo');
+  const { name: __, ...withoutName } = request('echo');
+  for (const packet of [null, [], 7, {}, { v: 1 }, { v: '1' }, { v: 0 }, withoutId, withoutName]) {
+    t.like(await ask(['a.1', packet]), { kind: 'fault', code: 'failed' });
+  }
+  for (const packet of [null, {}, 7, 'a.1', ['a.1']]) t.like(await ask(packet), { kind: 'fault', code: 'failed' });
+  for (const subject of ['a.2', null, {}]) t.deepEqual(await ask([subject, request('echo')]), { kind: 'notOwner' });
+  t.like(await ask(['a.1', { v: 99 }]), { kind: 'fault', code: 'unsupported' });
+  t.deepEqual(await ask(['a.1', { ...request('echo', 1), invented: true }, 'invented']), { kind: 'reply', reply: 1 });
+  raw.publish(`mansio.${clusterId}.a.1`, encode(['a.1', request('echo')]));
   raw.publish(`mansio.${clusterId}.e.1`, encode({ ...events(1), v: 99 }));
   raw.publish(`mansio.${clusterId}.e.1`, encode(events(2)));
   t.deepEqual(await heard.all, [...broken.map(() => RECHECK), RECHECK, events(2)] as never);
@@ -321,12 +350,156 @@ test('publications that lack what their kind has make listeners look; kinds of a
   t.deepEqual(await heard.all, [...broken.map(() => RECHECK), later, due, logins, good] as never);
 });
 
-test('a responder is told whether a request is from another node', async (t) => {
+/** Counts the messages of the bus that carry requests and replies of the cluster, and their octets. */
+async function traffic(t: ExecutionContext, clusterId: string) {
+  const raw = await stranger(t);
+  const seen = { messages: 0, octets: 0 };
+  for (const subject of ['requests.>', 'replies.>', 'a.>']) {
+    raw.subscribe(`mansio.${clusterId}.${subject}`, {
+      callback: (_, { data }) => {
+        seen.messages++;
+        seen.octets += data.length;
+      },
+    });
+  }
+  await raw.flush();
+  return async () => {
+    await raw.flush();
+    const { messages, octets } = seen;
+    Object.assign(seen, { messages: 0, octets: 0 });
+    return { messages, octets };
+  };
+}
+
+test('what is for one node in a turn goes as one message, whatever its subjects are; so do the replies', async (t) => {
   const clusterId = newCluster();
-  const [owner, asker] = [await node(t, clusterId, 'owner'), await node(t, clusterId, 'asker')];
-  await owner.respond('a.1', async (_, foreign = false) => ({ kind: 'reply', reply: foreign })).ready;
-  t.deepEqual(await owner.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: false });
-  t.deepEqual(await asker.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: true });
+  const [asker, owner] = [await node(t, clusterId, 'asker'), await node(t, clusterId, 'owner')];
+  const subjects = ['a.1', 'a.2', 'a.3'];
+  await Promise.all(subjects.map((subject) => owner.respond(subject, echo).ready));
+  const sent = await traffic(t, clusterId);
+  const octets = new Uint8Array(10_000);
+  const ask = () =>
+    Promise.all(
+      Array.from({ length: 60 }, (_, i) => {
+        const payload = { i, octets };
+        return asker.request(subjects[i % 3]!, { ...request('echo'), accountId: `account ${i % 20}`, payload }, 60_000);
+      }),
+    );
+  const replies = await ask();
+  t.deepEqual(
+    replies.map((reply) => (reply as { readonly reply: { readonly i: number } }).reply.i),
+    Array.from({ length: 60 }, (_, i) => i),
+  );
+  // Nobody knows yet who answers on the subjects: one message each.
+  t.is((await sent()).messages, 3 + 1);
+  await ask();
+  const { messages, octets: all } = await sent();
+  t.is(messages, 2);
+  // The same octets travel once in a message.
+  t.true(all < 60_000, String(all));
+});
+
+test('a batch with a request that cannot be read answers the others', async (t) => {
+  const clusterId = newCluster();
+  const owner = await node(t, clusterId, 'owner');
+  await owner.respond('a.1', echo).ready;
+  const raw = await stranger(t);
+  const batch = new PacketBatch();
+  const packets = [
+    ['a.1', request('echo', 1)],
+    ['a.1', { v: 1 }],
+    ['a.1', request('echo', 3)],
+    ['a.1', request('echo', 4)],
+  ];
+  for (const [i, packet] of packets.entries()) batch.add(i, packetText(packet));
+  const bytes = Buffer.from(batch.bytes());
+  // The last one is no JSON.
+  bytes[bytes.lastIndexOf('{')] = 0x7d;
+  const answered = new Map<number, unknown>();
+  const subscription = raw.subscribe('inbox.*');
+  raw.publish(`mansio.${clusterId}.a.1`, bytes, { reply: 'inbox.1' });
+  for await (const { data } of subscription) {
+    for (const { tag, value } of readBatch(data)!) answered.set(tag, value);
+    if (answered.size === 4) break;
+  }
+  t.deepEqual(answered.get(0), { kind: 'reply', reply: 1 });
+  t.like(answered.get(1), { kind: 'fault', code: 'failed' });
+  t.deepEqual(answered.get(2), { kind: 'reply', reply: 3 });
+  t.like(answered.get(3), { kind: 'fault', code: 'failed' });
+});
+
+test('a request finds the node that answers now, when the one that answered before has left, ended or moved', async (t) => {
+  const clusterId = newCluster();
+  const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
+  const by = (name: string) => async (): Promise<ReplyPacket> => ({ kind: 'reply', reply: name });
+  const ask = () => asker!.request('a.1', request('echo'), 60_000);
+  const registration = first!.respond('a.1', by('first'));
+  await registration.ready;
+  t.deepEqual(await ask(), { kind: 'reply', reply: 'first' });
+  // The responder has moved.
+  registration.end();
+  await second!.respond('a.1', by('second')).ready;
+  t.deepEqual(await Promise.all([ask(), ask()]), Array(2).fill({ kind: 'reply', reply: 'second' }));
+  // The node has left.
+  await second!.close();
+  await first!.respond('a.1', by('first again')).ready;
+  t.deepEqual(await Promise.all([ask(), ask()]), Array(2).fill({ kind: 'reply', reply: 'first again' }));
+  // The node does not own what it answered for.
+  await first!.respond('a.1', async () => ({ kind: 'notOwner' })).ready;
+  t.deepEqual(await ask(), { kind: 'notOwner' });
+  await first!.close();
+  await t.throwsAsync(ask(), { instanceOf: NoResponders });
+});
+
+test('a route to a node that hangs is forgotten when another node answers', async (t) => {
+  const clusterId = newCluster();
+  const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
+  let hangs = false;
+  const responder = (): Promise<ReplyPacket> =>
+    hangs ? new Promise(() => {}) : Promise.resolve({ kind: 'reply', reply: 'first' });
+  await first!.respond('a.1', responder).ready;
+  const ask = (timeoutMs = 60_000) => asker!.request('a.1', request('echo'), timeoutMs);
+  t.like(await ask(), { reply: 'first' });
+  hangs = true;
+  await second!.respond('a.1', async () => ({ kind: 'reply', reply: 'second' })).ready;
+  const hung = ask(500);
+  asker!.forgetRoute('a.1');
+  t.like(await ask(), { reply: 'second' });
+  t.like(await ask(), { reply: 'second' });
+  await t.throwsAsync(hung, { instanceOf: RequestTimeout });
+});
+
+test('octets under way to a node are bounded, with a share per account; requests without octets only by their number', async (t) => {
+  const clusterId = newCluster();
+  const asker = await node(t, clusterId, 'asker', server, { octets: 3_000, requests: 30 });
+  const [slow, fast] = [await node(t, clusterId, 'slow'), await node(t, clusterId, 'fast')];
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  await slow.respond('a.1', (packet) => gate.then(() => echo(packet))).ready;
+  await fast.respond('a.2', echo).ready;
+  const ask = (subject: string, accountId: string, payload: unknown) =>
+    asker.request(subject, { ...request('echo', payload), accountId }, 60_000);
+  // The routes are known afterwards.
+  const first = ask('a.1', 'first', {});
+  await ask('a.2', 'first', {});
+  open();
+  await first;
+  await slow.respond('a.1', () => new Promise(() => {})).ready;
+
+  const octets = new Uint8Array(1_000);
+  const hanging = [ask('a.1', 'busy', { octets }), ask('a.1', 'busy', { octets })];
+  await t.throwsAsync(ask('a.1', 'busy', { octets }), { instanceOf: Congested });
+  t.like(await ask('a.2', 'busy', { octets: new Uint8Array(900) }), { kind: 'reply' });
+  hanging.push(ask('a.1', 'other', { octets: new Uint8Array(600) }));
+  for (let i = 0; i < 17; i++) hanging.push(ask('a.1', 'busy', {}));
+  const more = await Promise.race([...Array.from({ length: 30 }, () => ask('a.1', 'busy', {}))]);
+  t.like(more, { kind: 'fault', code: 'overloaded' });
+  t.like(await ask('a.2', 'busy', {}), { kind: 'reply' });
+  const over = Promise.allSettled(hanging);
+  await asker.close();
+  for (const { status } of await over) t.is(status, 'rejected');
 });
 
 test('a reply that is no packet is a fault', async (t) => {
@@ -352,11 +525,13 @@ test('credentials come from the URL; without the right ones the node does not st
   const at = (credentials: string) => ({ url: own.url.replace('//', `//${credentials}@`) });
   await node(t, newCluster(), 'known', at(`mansio:${encodeURIComponent('s3cret/+')}`));
   const address = own.url.replace('nats://', '');
-  const wrong = await t.throwsAsync(open(newCluster(), 'wrong', at('mansio:guessed')), { instanceOf: BusUnavailable });
+  const wrong = await t.throwsAsync(open(newCluster(), 'wrong', [at('mansio:guessed')]), {
+    instanceOf: BusUnavailable,
+  });
   t.is(explain(wrong), `no NATS server of NATS_URL can be used: ${address} refuses user mansio or the password`);
-  const token = await t.throwsAsync(open(newCluster(), 'token', at('guessed')), { instanceOf: BusUnavailable });
+  const token = await t.throwsAsync(open(newCluster(), 'token', [at('guessed')]), { instanceOf: BusUnavailable });
   t.is(token.message, `no NATS server of NATS_URL can be used: ${address} refuses the token`);
-  const none = await t.throwsAsync(open(newCluster(), 'none', own), { instanceOf: BusUnavailable });
+  const none = await t.throwsAsync(open(newCluster(), 'none', [own]), { instanceOf: BusUnavailable });
   t.is(none.message, `no NATS server of NATS_URL can be used: ${address} wants a user and a password`);
   await own.stop();
 });
@@ -364,7 +539,7 @@ test('credentials come from the URL; without the right ones the node does not st
 test('one server of several is enough, to start with and later', async (t) => {
   const [first, second] = [await ownServer(t), await ownServer(t)];
   await first.stop();
-  const transport = await open(newCluster(), 'several', first, second);
+  const transport = await open(newCluster(), 'several', [first, second]);
   t.teardown(() => transport.close());
   const states = changes(transport, 2);
   await first.restart();
@@ -376,7 +551,7 @@ test('a node without any server does not start', async (t) => {
   const own = await ownServer(t);
   await own.stop();
   const unknown = { url: 'nats://mansio:s3cret@nowhere.invalid' };
-  const error = await t.throwsAsync(open(newCluster(), 'lonely', own, unknown), { instanceOf: BusUnavailable });
+  const error = await t.throwsAsync(open(newCluster(), 'lonely', [own, unknown]), { instanceOf: BusUnavailable });
   const said = explain(error) ?? '';
   t.true(said.includes(`${own.url.replace('nats://', '')} refuses the connection`), said);
   t.true(said.includes('nowhere.invalid:4222'), said);
