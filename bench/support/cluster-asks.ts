@@ -10,6 +10,7 @@ import type { AskOrder, AskReport } from './ask-node.js';
 import type { BenchCluster } from './bench-cluster.js';
 import { cpuSeconds, difference } from './cpu-time.js';
 import { figure } from './figures.js';
+import { bareRequestMs } from './nats-echo.js';
 
 const ACCOUNTS_EACH = 20;
 const IN_FLIGHT = 64;
@@ -34,7 +35,9 @@ export async function remoteAsks(cluster: BenchCluster): Promise<void> {
           told(nodes[0]!, { targets, operation, inFlight, milliseconds });
         await run(IN_FLIGHT, WARM_MS);
         const { medianMs } = await run(1, RUN_MS);
-        figure(`${name}, one in flight, median`, medianMs * 1000, 'µs');
+        const bare = where === 'here' ? undefined : await bareRequestMs(cluster.nats[0]!.url, RUN_MS);
+        const beside = bare === undefined ? '' : `a request of the bare NATS client ${(bare * 1000).toFixed(0)} µs`;
+        figure(`${name}, one in flight, median`, medianMs * 1000, 'µs', beside);
         const pids = {
           nodes: nodes.map(({ pid }) => pid!),
           database: [cluster.postgres.pid],

@@ -3,14 +3,20 @@
 
 import pino from 'pino';
 import { EMPTY, Subject } from 'rxjs';
-import type { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import type { EventStreams } from '../../../src/actors/runtime/events/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import type { Relocation } from '../../../src/actors/runtime/ownership/ownership.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import type { RequestPacket } from '../../../src/actors/runtime/transport/packet.js';
-import { Disconnected, NoResponders, type Transport } from '../../../src/actors/runtime/transport/transport.js';
+import {
+  Congested,
+  Disconnected,
+  NoResponders,
+  PacketTooLarge,
+  type Transport,
+} from '../../../src/actors/runtime/transport/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { VirtualTime } from '../../support/cluster/virtual-time.js';
 import { fixedOwnership } from '../../support/ownership.js';
@@ -119,6 +125,37 @@ test('an ask that another node leaves unanswered makes it looked for, whatever t
   t.deepEqual(await asked, { reply: { total: 5 } });
   t.deepEqual(missed, [0]);
   await host.stop();
+});
+
+test('an ask that is repeated takes no route to the former owner', async (t) => {
+  const calls: string[] = [];
+  let lost = true;
+  const { counter, own, settled } = setUp((local) => ({
+    request: (subject, ...request) => {
+      calls.push(`request ${subject}`);
+      return lost ? new Promise(() => {}) : local.request(subject, ...request);
+    },
+    forgetRoute: (subject) => void calls.push(`forget ${subject}`),
+  }));
+  const asked = counter.ask('add', { amount: 5 });
+  lost = false;
+  const host = await own(1);
+  settled();
+  t.deepEqual(await asked, { reply: { total: 5 } });
+  t.deepEqual(calls, ['request counter.0', 'forget counter.0', 'request counter.0']);
+  await host.stop();
+});
+
+test('what was not sent is a fault at once, with its cause', async (t) => {
+  for (const [cause, code] of [
+    [new Congested('full'), 'overloaded'],
+    [new PacketTooLarge('large'), 'failed'],
+  ] as const) {
+    const { counter } = setUp(() => ({ request: () => Promise.reject(cause) }));
+    const fault = await t.throwsAsync(counter.ask('add', { amount: 5 }), { instanceOf: ActorFault });
+    t.is(fault.code, code);
+    t.is(fault.cause, cause);
+  }
 });
 
 const ASKS = 1_000;

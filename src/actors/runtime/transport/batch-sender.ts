@@ -20,7 +20,7 @@ const MAX_OCTETS = 256 * 1024;
 
 export class BatchSender {
   readonly #options: BatchSenderOptions;
-  /** By subject. */
+  /** The key is the subject. */
   readonly #open = new Map<string, OpenBatch>();
   #flushing: NodeJS.Immediate | undefined;
   #newest = 0;

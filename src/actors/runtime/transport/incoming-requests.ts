@@ -1,9 +1,8 @@
 // The requests of other nodes to this one. They come in batches, over the subjects on which this node answers and over the subject of the
 // node itself. Each is answered by itself, and the replies of one turn for one node leave as one batch.
-import type { NatsConnection } from 'nats';
 import type { Logger } from 'pino';
 import { BatchSender } from './batch-sender.js';
-import type { LinkMessage, NatsLink } from './nats-link.js';
+import type { LinkConnection, LinkMessage, NatsLink } from './nats-link.js';
 import { tooLarge } from './outgoing-requests.js';
 import type { ReplyPacket } from './packet.js';
 import { encode, type PacketText, packetText, readBatch } from './packet-batch.js';
@@ -13,7 +12,7 @@ import type { Registration, Responder } from './transport.js';
 import { answered } from './transport-local.js';
 
 export interface IncomingRequestsOptions {
-  readonly link: NatsLink<NatsConnection>;
+  readonly link: NatsLink<LinkConnection>;
   /** The address of this node. */
   readonly address: string;
   readonly log: Logger;
@@ -22,7 +21,7 @@ export interface IncomingRequestsOptions {
 const NOT_OWNER: ReplyPacket = { kind: 'notOwner' };
 
 export class IncomingRequests {
-  readonly #link: NatsLink<NatsConnection>;
+  readonly #link: NatsLink<LinkConnection>;
   readonly #address: string;
   readonly #log: Logger;
   readonly #responders = new Map<string, Responder>();

@@ -2,9 +2,8 @@
 // of the turn for that node. Without such a route, or when the route leads nowhere, it goes over its own subject, and its reply tells the
 // route. All replies come to one subscription, which is `replies.<address of this node>.*`: the last token is the address of the node that
 // answers, or the number of a batch that nobody could read or receive.
-import type { NatsConnection } from 'nats';
 import { BatchSender } from './batch-sender.js';
-import type { LinkMessage, NatsLink } from './nats-link.js';
+import type { LinkConnection, LinkMessage, NatsLink } from './nats-link.js';
 import type { ReplyPacket, RequestPacket } from './packet.js';
 import { decode, type PacketText, packetText, readBatch } from './packet-batch.js';
 import { readReply } from './packet-reading.js';
@@ -14,7 +13,7 @@ import { nodeRequestsSubject, replySubject } from './subjects.js';
 import { Congested, Disconnected, NoResponders, PacketTooLarge, RequestTimeout } from './transport.js';
 
 export interface OutgoingRequestsOptions {
-  readonly link: NatsLink<NatsConnection>;
+  readonly link: NatsLink<LinkConnection>;
   /** Precedes every subject. */
   readonly prefix: string;
   /** The address of this node. */
@@ -40,7 +39,7 @@ const TAGS = 2 ** 32;
 const OVERLOADED: ReplyPacket = { kind: 'fault', code: 'overloaded', message: 'too many requests wait for the node' };
 
 export class OutgoingRequests {
-  readonly #link: NatsLink<NatsConnection>;
+  readonly #link: NatsLink<LinkConnection>;
   readonly #routes = new Routes();
   readonly #limits: RequestLimits;
   readonly #sender: BatchSender;

@@ -16,7 +16,7 @@ export interface RequestUsage {
 }
 
 const MAX_REQUESTS = 10_000;
-const MAX_OCTETS = 8 * 1024 * 1024;
+const MAX_OCTETS = 4 * 1024 * 1024;
 /** Limits that are not used are forgotten when there are more than this. */
 const MAX_IDLE = 1_000;
 /** No address is empty. */

@@ -536,6 +536,20 @@ test('credentials come from the URL; without the right ones the node does not st
   await own.stop();
 });
 
+test('a user of the servers needs no subjects but those of the cluster', async (t) => {
+  const own = await ownServer(
+    t,
+    'authorization { user: mansio, password: secret, permissions { publish: "mansio.>", subscribe: "mansio.>" } }',
+  );
+  const { asker, owner } = await twoNodes(t, { url: own.url.replace('//', '//mansio:secret@') });
+  await owner.respond('a.1', echo).ready;
+  const heard = collected(owner, 'e.1', 1);
+  await heard.registration.ready;
+  for (const i of [1, 2]) t.like(await asker.request('a.1', request('echo', i), 60_000), { reply: i });
+  asker.publish('e.1', events(1));
+  t.deepEqual(await heard.all, [events(1)]);
+});
+
 test('one server of several is enough, to start with and later', async (t) => {
   const [first, second] = [await ownServer(t), await ownServer(t)];
   await first.stop();
