@@ -1,4 +1,4 @@
-// Routes: which node answered on a subject last. A request on that subject joins the batch for that node (decision 0077). A route is a hint:
+// Routes: which node answered on a subject last. A request on that subject joins the batch for that node (decision 0078). A route is a hint:
 // when it leads nowhere, it is dropped, and the request finds the responder through its own subject.
 
 /** The most subjects: those of all shards, and of the nodes and hubs of a large cluster. */
