@@ -27,6 +27,7 @@ export function allFamilies(node: MeteredNode): Metrics {
     placing: { placed: 0 },
     releases: { released: 0 },
     merging: { waiting: 0 },
+    doctor: undefined,
   });
   return metrics;
 }

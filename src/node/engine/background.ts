@@ -10,7 +10,9 @@ import { postgresImports } from '../../store/postgres/mailbox/imports.js';
 import { postgresMailboxes } from '../../store/postgres/mailbox/mailboxes.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresStsMaintenance } from '../../store/postgres/outbound/sts-maintenance.js';
+import type { DailyDoctor } from '../doctor/daily-doctor.js';
 import type { ClusterAccess } from './cluster.js';
+import { startDoctor } from './doctor.js';
 import { addJob, type EngineContext } from './engine-context.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { EngineMailboxes } from './mailboxes.js';
@@ -20,6 +22,8 @@ interface BackgroundWork {
   readonly redelivery: Redelivery;
   readonly placing: ImportPlacing;
   readonly releases: Releases;
+  /** Undefined where another process of the parent runs it, and in the demo. */
+  readonly doctor: DailyDoctor | undefined;
 }
 
 const REDELIVERY_INTERVAL_MS = 2_000;
@@ -62,7 +66,8 @@ export async function startBackground(
   });
   addJob(context, 'releases of held mail', () => releases.stop());
   keepHouse(context, stores, mailboxes);
-  return { redelivery, placing, releases };
+  const doctor = startDoctor(context, ownership);
+  return { redelivery, placing, releases, doctor };
 }
 
 /** Housekeeping has a pool of its own, so that it never delays mail. */

@@ -7,6 +7,7 @@ import type { AccountApi } from '../../actors/account/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Transport } from '../../actors/runtime/transport/transport.js';
 import type { Config } from '../config/config.js';
+import type { DailyDoctor } from '../doctor/daily-doctor.js';
 import type { Lifecycle } from '../lifecycle.js';
 import type { Observability } from '../observability.js';
 import { startBackground } from './background.js';
@@ -23,6 +24,8 @@ export interface Engine
     Pick<EngineStores, 'accounts' | 'accountStores' | 'blobs' | 'exports' | 'folderMessages' | 'inbound' | 'settings'> {
   readonly mailboxes: Mailboxes;
   readonly accountApi: AccountApi;
+  /** The daily run of the checks of `mansio doctor`. */
+  readonly doctor: DailyDoctor | undefined;
   readonly commits: Pick<EngineStores['commits'], 'failing'>;
   readonly revocations: Pick<EngineStores['revocations'], 'period'>;
   /** The bus for notices and requests between nodes. */
@@ -54,7 +57,8 @@ export async function startEngine(
   observability.metrics?.watchEngine({ ...background, consumers, host, ownership, transport, merging });
   const outbound = await startOutbound(context, cluster, stores, actors, open.remoteTransport);
   const accountApi = accountApiOf(stores, actors);
-  return { ...stores, ...actors, ...outbound, accountApi, ownership, bus: transport, failed };
+  const { doctor } = background;
+  return { ...stores, ...actors, ...outbound, accountApi, doctor, ownership, bus: transport, failed };
 }
 
 function accountApiOf({ accounts, accountStores }: EngineStores, actors: EngineMailboxes): AccountApi {

@@ -9,6 +9,7 @@ import type { CommitWatch } from '../../store/commit-watch.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import { ping } from '../../store/postgres/driver/ping.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
+import { type DailyDoctor, doctorCheck } from '../doctor/daily-doctor.js';
 import type { Resources } from '../resources.js';
 import { backendTlsCheck } from './backend-tls.js';
 import { signingCheck } from './signing-check.js';
@@ -56,6 +57,8 @@ export function healthChecks(
     readonly signing: Pick<SigningKeyStore, 'domainsWithoutKey'> | undefined;
     /** Undefined on nodes without the role `outbound`. */
     readonly relayLogins: { readonly refusing: number } | undefined;
+    /** Undefined on nodes that do not run the daily checks. */
+    readonly doctor?: Pick<DailyDoctor, 'last'> | undefined;
     /** The outbound mail of all nodes. */
     readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
   },
@@ -95,6 +98,7 @@ export function healthChecks(
   if (parts.relayLogins !== undefined) checks.push(relayCheck(parts.relayLogins));
   const backendTls = backendTlsCheck(config);
   if (backendTls !== undefined) checks.push(backendTls);
+  if (parts.doctor !== undefined) checks.push(doctorCheck(parts.doctor));
   // The server itself renews the self-signed certificate, so nobody has to watch it.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;

@@ -179,12 +179,21 @@ async function listenOrFail(options: HttpOptions): Promise<HttpServer> {
 /** The checks of a node's health; `hub` while it serves one. */
 export function checksOf(
   resources: Resources,
-  { commits, ownership, queue, relayLogins }: Engine,
+  { commits, ownership, queue, relayLogins, doctor }: Engine,
   hub: { readonly connections: number } | undefined,
 ) {
   const outbound = resources.breaker.guard(postgresOutbound(resources.healthSql));
   const signing = signingKeysOf(resources.config, resources.breaker.guard(postgresSigningKeys(resources.healthSql)));
-  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, relayLogins, outbound });
+  return healthChecks(resources, {
+    commits,
+    hub,
+    ownership,
+    queue: queue?.status,
+    signing,
+    relayLogins,
+    outbound,
+    doctor,
+  });
 }
 
 /** Ports that are all `off` have the same effect as a missing role. */

@@ -8,8 +8,9 @@ import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import type { Transport } from '../../actors/runtime/transport/transport.js';
 import type { NodeRow } from '../../store/leases.js';
+import type { DailyDoctor, DoctorReport } from '../doctor/daily-doctor.js';
 import { type MeasuredConsumers, watchConsumers } from './consumer-metrics.js';
-import type { Families } from './families.js';
+import type { Families, Reading } from './families.js';
 
 export interface EngineParts {
   readonly consumers: MeasuredConsumers;
@@ -20,6 +21,8 @@ export interface EngineParts {
   readonly placing: Pick<ImportPlacing, 'placed'>;
   readonly releases: Pick<Releases, 'released'>;
   readonly merging: Pick<SearchMerging, 'waiting'>;
+  /** Undefined on nodes that do not run the daily checks. */
+  readonly doctor: Pick<DailyDoctor, 'last'> | undefined;
 }
 
 const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
@@ -27,6 +30,7 @@ const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 export function watchEngine(families: Families, parts: EngineParts): void {
   const { host, ownership, transport, redelivery, placing, releases, merging } = parts;
   watchConsumers(families, parts.consumers);
+  watchDoctor(families, () => parts.doctor?.last);
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
   families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
@@ -91,4 +95,31 @@ export function watchEngine(families: Families, parts: EngineParts): void {
 
 function stateOf({ expired, state }: NodeRow): (typeof STATES)[number] {
   return expired ? 'silent' : state;
+}
+
+function watchDoctor(families: Families, last: () => DoctorReport | undefined): void {
+  families.gauges(
+    'doctor_findings',
+    'Findings of the last daily run of mansio doctor, of whichever node; status: ok, warn or fail.',
+    ['check', 'status'],
+    () => {
+      const counts = new Map<string, number>();
+      for (const { check, status } of last()?.findings ?? []) {
+        const key = `${check} ${status}`;
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      }
+      return [...counts].map(([key, count]): Reading<'check' | 'status'> => {
+        const [check = '', status = ''] = key.split(' ');
+        return [{ check, status }, count];
+      });
+    },
+  );
+  families.gauge(
+    'doctor_last_run_timestamp_seconds',
+    'When the daily run of mansio doctor was last made, in seconds since 1970.',
+    () => {
+      const report = last();
+      return report && report.at / 1000;
+    },
+  );
 }

@@ -1,6 +1,6 @@
-// Values that the cluster agrees on once. The first writer wins; all others read its value.
-import type { SettingStore } from '../settings.js';
-import { type Sql, storeFault } from './driver/client.js';
+// Values that the cluster agrees on once: the first writer wins, and all others read its value. Of a report the last writer wins.
+import type { SettingStore, StoredReports } from '../settings.js';
+import { guarded, type Sql, storeFault } from './driver/client.js';
 
 export function postgresSettings(sql: Sql): SettingStore {
   return {
@@ -14,6 +14,18 @@ export function postgresSettings(sql: Sql): SettingStore {
         throw storeFault(error);
       }
     },
+  };
+}
+
+export function postgresReports(sql: Sql): StoredReports {
+  return {
+    read: (key) => guarded(() => readSetting(sql, key)),
+    write: (key, text) =>
+      guarded(async () => {
+        await sql`
+          insert into settings (key, value) values (${key}, ${text})
+          on conflict (key) do update set value = excluded.value`;
+      }),
   };
 }
 

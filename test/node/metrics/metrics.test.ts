@@ -37,6 +37,9 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     placing: { placed: 7 },
     releases: { released: 8 },
     merging: { waiting: 9 },
+    doctor: {
+      last: { at: 5_000, findings: [{ check: 'mx', subject: 'a.test', status: 'fail', detail: '', fix: '' }] },
+    },
   });
   return made;
 }
@@ -105,6 +108,8 @@ test('gauges read what there is when somebody looks', async (t) => {
   t.is(value('actor_state_bytes'), 8_000);
   t.is(value('actor_commands_waiting'), 9);
   t.is(value('shards_owned'), 2);
+  t.is(value('doctor_findings', { check: 'mx', status: 'fail' }), 1);
+  t.is(value('doctor_last_run_timestamp_seconds'), 5);
   t.is(value('heartbeat_age_seconds'), 1.5);
   t.deepEqual(
     ['serving', 'cut off', 'draining', 'silent'].map((state) => value('cluster_nodes', { state })),
