@@ -2,6 +2,7 @@
 import { askNatsServer } from '../../actors/runtime/transport/transport-nats.js';
 import { withoutPassword } from '../config/values.js';
 import type { NodeCheck } from './check.js';
+import { encryptionOf } from './encryption.js';
 import { type CheckResult, ok, reasonOf, warn } from './finding.js';
 
 export const busCheck: NodeCheck = {
@@ -12,7 +13,10 @@ export const busCheck: NodeCheck = {
     // One server that answers carries the cluster.
     const found = await Promise.all(natsUrl.map((url) => serverOf(url, dialMs)));
     const isUsable = found.some(({ status }) => status === 'ok');
-    return found.map((each) => (each.status === 'ok' || isUsable ? each : { ...each, status: 'fail' }));
+    const servers = found.map((each) =>
+      each.status === 'ok' || isUsable ? each : { ...each, status: 'fail' as const },
+    );
+    return [...servers, ...encryptionOf('NATS_URL', config)];
   },
 };
 

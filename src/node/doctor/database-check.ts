@@ -3,6 +3,7 @@ import type { DatabaseCondition } from '../../store/postgres/driver/database-con
 import { problemOf } from '../../store/postgres/driver/durability-check.js';
 import { explain } from '../start-failure.js';
 import type { NodeCheck } from './check.js';
+import { encryptionOf } from './encryption.js';
 import { type CheckResult, counted, fail, ok, reasonOf, sizeOf, warn } from './finding.js';
 
 /** Fewer free connections than this keep commands and a restarted node out. */
@@ -26,6 +27,7 @@ export const databaseCheck: NodeCheck = {
       settingsOf(condition, config.allowUnsafeDatabase),
       spaceOf(condition),
       replicationOf(condition),
+      ...encryptionOf('DATABASE_URL', config),
     ];
   },
 };

@@ -26,6 +26,8 @@ test('each fault is one finding of its kind', async (t) => {
   t.deepEqual(await of({ standbys: [standby], waitsForStandby: true }), ['replication fail']);
   t.deepEqual(await of({ standbys: [{ ...standby, lagOctets: 5e9 }] }), ['replication warn']);
   t.deepEqual(await of({ idleSlots: [{ name: 'old', keptOctets: 3e9 }] }), ['replication warn']);
+  t.deepEqual(await of({}, { DATABASE_URL: 'postgres://m:secret@db.example.org/mansio' }), ['TLS warn']);
+  t.deepEqual(await of({}, { DATABASE_URL: 'postgres://m:secret@db.example.org/mansio?sslmode=verify-full' }), []);
   // The role of Mansio may not see the columns of other users.
   const hidden = { name: 'two', state: null, syncState: null, lagOctets: null };
   t.deepEqual(await of({ standbys: [hidden], waitsForStandby: true }), []);
