@@ -136,7 +136,17 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['node/config/', ['node/config/', 'mail/relay-url', 'work/']],
   [
     'node/metrics/',
-    ['node/metrics/', 'actors/', 'auth/', 'content/decode/', 'gateways/', 'mail/', 'net/smtp-client/', 'store/'],
+    [
+      'node/metrics/',
+      'node/doctor/daily-doctor',
+      'actors/',
+      'auth/',
+      'content/decode/',
+      'gateways/',
+      'mail/',
+      'net/smtp-client/',
+      'store/',
+    ],
   ],
   ['node/tracing/', ['node/tracing/', 'actors/runtime/tracing', 'work/time-bounds', 'pino']],
   ['node/', ['node/', ...PARTS, 'lru-cache', 'pino', 'rxjs', 'superstruct']],

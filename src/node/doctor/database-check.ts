@@ -20,7 +20,7 @@ export const databaseCheck: NodeCheck = {
       condition = await store.condition();
     } catch (error) {
       const where = config.databaseUrl === undefined ? 'systemctl start mansio' : 'systemctl start postgresql';
-      return [fail('server', explain(error) ?? reasonOf(error), where)];
+      return [fail('server', explain(error) ?? reasonOf(error), where), ...encryptionOf('DATABASE_URL', config)];
     }
     return [
       versionOf(condition),
