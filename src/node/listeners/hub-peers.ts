@@ -12,22 +12,12 @@ import { newId } from '../../store/ids/new-id.js';
 /** Longer than a poll between nodes takes. */
 const TIMEOUT_MS = 10_000;
 
-/** A request as JSON. */
-interface Payload extends Omit<PolledRequest, 'kind' | 'octets'> {
-  readonly base64?: string;
-}
-
-/** A reply as JSON. */
-type Reply =
-  | Exclude<PolledReply, { readonly kind: 'frames' }>
-  | (Omit<Extract<PolledReply, { readonly kind: 'frames' }>, 'octets'> & { readonly base64: string });
-
 export function createHubPeers(transport: Pick<Transport, 'request' | 'respond'>, log: Logger): HubPeers {
   return {
     async ask(hubId, request) {
       try {
         const reply = await transport.request(hubSubject(hubId), packetOf(request), TIMEOUT_MS);
-        if (reply.kind === 'reply') return replyOf(reply.reply as Reply);
+        if (reply.kind === 'reply') return reply.reply as PolledReply;
         log.warn({ hubId, reply }, 'the hub of another node could not carry out a request');
       } catch (err) {
         if (!(err instanceof NoResponders)) log.warn({ err, hubId }, 'the hub of another node cannot be reached');
@@ -38,29 +28,15 @@ export function createHubPeers(transport: Pick<Transport, 'request' | 'respond'>
     serve(hubId, carryOut) {
       const registration = transport.respond(hubSubject(hubId), async ({ name, payload }): Promise<ReplyPacket> => {
         if (!isPolledKind(name)) return { kind: 'fault', code: 'unsupported', message: `no request is called ${name}` };
-        const { base64, ...request } = payload as Payload;
-        const octets = base64 === undefined ? {} : { octets: Buffer.from(base64, 'base64') };
-        return { kind: 'reply', reply: jsonOf(await carryOut({ kind: name, ...request, ...octets })) };
+        const request = payload as Omit<PolledRequest, 'kind'>;
+        return { kind: 'reply', reply: await carryOut({ kind: name, ...request }) };
       });
       return () => registration.end();
     },
   };
 }
 
-function packetOf({ kind, octets, ...rest }: PolledRequest): RequestPacket {
-  const payload: Payload = { ...rest, ...(octets && { base64: Buffer.from(octets).toString('base64') }) };
-  const { accountId } = rest.opening;
+function packetOf({ kind, ...payload }: PolledRequest): RequestPacket {
+  const { accountId } = payload.opening;
   return { v: PACKET_VERSION, id: newId(), accountId, name: kind, payload, deadline: clock.now() + TIMEOUT_MS };
-}
-
-function jsonOf(reply: PolledReply): Reply {
-  if (reply.kind !== 'frames') return reply;
-  const { octets, ...rest } = reply;
-  return { ...rest, base64: Buffer.from(octets).toString('base64') };
-}
-
-function replyOf(reply: Reply): PolledReply {
-  if (reply.kind !== 'frames') return reply;
-  const { base64, ...rest } = reply;
-  return { ...rest, octets: Buffer.from(base64, 'base64') };
 }
