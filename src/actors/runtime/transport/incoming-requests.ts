@@ -2,7 +2,7 @@
 // node itself. Each is answered by itself, and the replies of one turn for one node leave as one batch.
 import type { Logger } from 'pino';
 import { BatchSender } from './batch-sender.js';
-import type { LinkConnection, LinkMessage, NatsLink } from './nats-link.js';
+import type { BusSubscription, LinkConnection, LinkMessage, NatsLink } from './nats-link.js';
 import { tooLarge } from './outgoing-requests.js';
 import type { ReplyPacket } from './packet.js';
 import { encode, type PacketText, packetText, readBatch } from './packet-batch.js';
@@ -26,6 +26,8 @@ export class IncomingRequests {
   readonly #log: Logger;
   readonly #responders = new Map<string, Responder>();
   readonly #sender: BatchSender;
+  /** The subscription to the subject of the node. */
+  readonly #own: BusSubscription;
   /** The requests that are being answered. */
   #underWay = 0;
   readonly #waiting = new Set<() => void>();
@@ -39,7 +41,7 @@ export class IncomingRequests {
       // The subject has its prefix, because the asker has named it.
       publish: (subject, bytes) => link.publish(subject, bytes),
     });
-    link.subscribe(nodeRequestsSubject(address), (message) => this.#receive(message));
+    this.#own = link.subscribe(nodeRequestsSubject(address), (message) => this.#receive(message));
   }
 
   /** Replaces the responder of the subject. Requests that have arrived are still answered when the registration ends. */
@@ -52,6 +54,11 @@ export class IncomingRequests {
         subscription.drain();
       },
     };
+  }
+
+  /** Other nodes learn that nobody listens at the address any more. */
+  end(): void {
+    this.#own.drain();
   }
 
   /** Resolves when all requests that have arrived are answered, and sends the replies. */

@@ -28,6 +28,8 @@ interface RequestUnderWay {
   readonly usage: RequestUsage;
   /** The address of the node that was asked; undefined when the request went over its own subject. */
   route: string | undefined;
+  /** The generation of the routes when the request was sent. */
+  generation: number;
   batch: number;
   readonly timer: NodeJS.Timeout;
   resolve(reply: ReplyPacket): void;
@@ -73,7 +75,7 @@ export class OutgoingRequests {
       if (usage === 'requests') return resolve(OVERLOADED);
       const tag = this.#newTag();
       const timer = setTimeout(() => this.#late(tag), Math.max(1, timeoutMs));
-      const underWay = { subject, tag, packet, usage, route, batch: 0, timer, resolve, reject };
+      const underWay = { subject, tag, packet, usage, route, generation: 0, batch: 0, timer, resolve, reject };
       this.#underWay.set(tag, underWay);
       this.#send(underWay);
     });
@@ -87,6 +89,7 @@ export class OutgoingRequests {
   #send(underWay: RequestUnderWay): void {
     const { route, subject, tag, packet } = underWay;
     const to = route === undefined ? subject : nodeRequestsSubject(route);
+    underWay.generation = this.#routes.generation;
     underWay.batch = this.#sender.send(to, tag, packet);
   }
 
@@ -109,7 +112,7 @@ export class OutgoingRequests {
       this.#reroute(underWay, route);
       return;
     }
-    if (reply.kind !== 'notOwner') this.#routes.learn(subject, from);
+    if (reply.kind !== 'notOwner') this.#routes.learn(subject, from, underWay.generation);
     this.#end(underWay).resolve(reply);
   }
 

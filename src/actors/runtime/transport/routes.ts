@@ -8,12 +8,20 @@ export class Routes {
   /** Subject → address. The subject that was learned first is the first. */
   readonly #addresses = new Map<string, string>();
 
+  /** Rises when routes are forgotten: what was sent before tells nothing about the routes of now. */
+  #generation = 0;
+
+  get generation(): number {
+    return this.#generation;
+  }
+
   addressOf(subject: string): string | undefined {
     return this.#addresses.get(subject);
   }
 
-  learn(subject: string, address: string): void {
-    if (this.#addresses.get(subject) === address) return;
+  /** `generation`: that of the time when the request was sent. */
+  learn(subject: string, address: string, generation: number): void {
+    if (generation !== this.#generation || this.#addresses.get(subject) === address) return;
     this.#addresses.set(subject, address);
     if (this.#addresses.size <= MAX_ROUTES) return;
     for (const first of this.#addresses.keys()) {
@@ -24,10 +32,13 @@ export class Routes {
 
   /** `address`: drops the route only if it leads there. */
   forget(subject: string, address = this.#addresses.get(subject)): void {
-    if (this.#addresses.get(subject) === address) this.#addresses.delete(subject);
+    if (this.#addresses.get(subject) !== address) return;
+    this.#generation++;
+    this.#addresses.delete(subject);
   }
 
   clear(): void {
+    this.#generation++;
     this.#addresses.clear();
   }
 }

@@ -152,6 +152,7 @@ class NatsTransport implements Transport {
 
   async #close(): Promise<void> {
     for (const registration of [...this.#responders.values()]) registration.end();
+    this.#incoming.end();
     await atMost(this.#answerAll(), CLOSE_MS);
     this.#link.close();
     await this.#local.close();

@@ -451,6 +451,61 @@ test('a request finds the node that answers now, when the one that answered befo
   await t.throwsAsync(ask(), { instanceOf: NoResponders });
 });
 
+test('while the node that answers closes, requests over its route come to something, and nobody waits', async (t) => {
+  const clusterId = newCluster();
+  const [asker, owner, next] = await Promise.all(['asker', 'owner', 'next'].map((id) => node(t, clusterId, id)));
+  await owner!.respond('a.1', echo).ready;
+  const ask = () =>
+    asker!.request('a.1', request('echo'), 60_000).then(
+      ({ kind }) => kind,
+      (error: Error) => error.name,
+    );
+  t.is(await ask(), 'reply');
+  const kinds: string[] = [];
+  let closed = false;
+  const asking = Array.from({ length: 20 }, async () => {
+    while (!closed) kinds.push(await ask());
+  });
+  while (kinds.length < 100) await new Promise(setImmediate);
+  await next!.respond('a.1', echo).ready;
+  await owner!.close();
+  const { length } = kinds;
+  while (kinds.length < length + 100) await new Promise(setImmediate);
+  closed = true;
+  await Promise.all(asking);
+  t.deepEqual(
+    [...new Set(kinds)].filter((kind) => !['reply', 'notOwner'].includes(kind)),
+    [],
+  );
+});
+
+test('a late reply of the node that answered before makes no route to it', async (t) => {
+  const clusterId = newCluster();
+  const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let took = () => {};
+  const taken = new Promise<void>((resolve) => {
+    took = resolve;
+  });
+  const registration = first!.respond('a.1', async (packet) => {
+    if (packet.name === 'hang') return new Promise(() => {});
+    took();
+    return gate.then(() => echo(packet));
+  });
+  await registration.ready;
+  const late = asker!.request('a.1', request('late'), 60_000);
+  await taken;
+  await second!.respond('a.1', async () => ({ kind: 'reply', reply: 'second' })).ready;
+  asker!.forgetRoute('a.1');
+  open();
+  await late;
+  // Both nodes get it, and the second one answers.
+  t.like(await asker!.request('a.1', request('hang'), 60_000), { reply: 'second' });
+});
+
 test('a route to a node that hangs is forgotten when another node answers', async (t) => {
   const clusterId = newCluster();
   const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
