@@ -184,6 +184,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'store/directory',
       'store/outbound',
       'store/push-subscriptions',
+      'store/traces/refused-mail',
       'store/sts-policies',
       'store/webhooks',
       'lru-cache',

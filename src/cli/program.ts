@@ -17,6 +17,7 @@ import { fileFault } from './named-files.js';
 import { registerQueue } from './queue.js';
 import { registerServe } from './serve.js';
 import { onStore } from './store.js';
+import { registerTrace } from './trace.js';
 import { registerUnclaimed } from './unclaimed.js';
 
 export function assemble(program: Command): Command {
@@ -33,6 +34,7 @@ export function assemble(program: Command): Command {
   registerUnclaimed(program);
   registerKey(program);
   registerQueue(program);
+  registerTrace(program);
   registerImport(program);
   registerExport(program);
   registerCluster(program);

@@ -14,6 +14,7 @@ import type { MessageStream } from './data-parser.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logRefused } from './mail-log.js';
 import type { ListenerMeter } from './meter.js';
+import type { NewRefusal, RefusalRecord } from './refusal-record.js';
 import { refusalIn, replyTo, type SmtpReply } from './replies.js';
 import { ProxyRefused, SmtpServer } from './server.js';
 
@@ -31,6 +32,7 @@ export interface ListenerOptions {
   readonly limits?: Partial<SmtpLimits>;
   /** Networks whose PROXY header is believed. */
   readonly trusted?: TrustedNetworks;
+  readonly refusals?: Pick<RefusalRecord, 'add'>;
 }
 
 export interface SmtpListener {
@@ -68,6 +70,8 @@ export interface MailTransaction {
   /** Runs from the end of DATA to the reply. */
   readonly span: Span;
   readonly newId: () => string;
+  /** Set when the header of a message that is refused has one. */
+  messageId?: string | undefined;
 }
 
 export interface DataReply {
@@ -79,6 +83,7 @@ export interface DataReply {
 
 export interface SmtpHandlers {
   readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade' | 'hideDSN'>;
+  readonly name: 'mx' | 'submission';
   readonly meter: ListenerMeter;
   readonly logins?: ListenerLogins<SmtpReply>;
   mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Decision;
@@ -148,10 +153,12 @@ class MessageReceipt {
   readonly #log: Logger;
   readonly #tracer: Tracer;
   readonly #meter: ListenerMeter;
+  readonly #refusals: ListenerOptions['refusals'];
   readonly #inProgress = new Set<Promise<void>>();
 
-  constructor({ log, tracer = NO_TRACER }: ListenerOptions, handlers: SmtpHandlers) {
+  constructor({ log, tracer = NO_TRACER, refusals }: ListenerOptions, handlers: SmtpHandlers) {
     this.#handlers = handlers;
+    this.#refusals = refusals;
     this.#log = log;
     this.#tracer = tracer;
     this.#meter = handlers.meter;
@@ -165,8 +172,10 @@ class MessageReceipt {
     session: SMTPServerSession,
     about: Readonly<Record<string, unknown>>,
     { reply: { code }, reason, fault }: Rejection,
+    mail: Pick<NewRefusal, 'recipients' | 'transaction' | 'messageId'>,
   ): void {
     this.#meter.refused(reason, code);
+    this.#refusals?.add(session, { ...mail, listener: this.#handlers.name, code, reason });
     logRefused(this.#log, session, { ...about, ...this.#handlers.about?.(session) }, reason, code, fault);
   }
 
@@ -174,6 +183,7 @@ class MessageReceipt {
     decision: Decision,
     session: SMTPServerSession,
     about: Readonly<Record<string, unknown>>,
+    recipients: readonly string[],
     done: Callback,
   ): void {
     const end = (rejection: Rejection | undefined): void => {
@@ -182,14 +192,14 @@ class MessageReceipt {
         return;
       }
       answer(done, rejection.reply);
-      this.#refused(session, about, rejection);
+      this.#refused(session, about, rejection, { recipients });
     };
     if (decision instanceof Promise) decision.then(end, (fault: unknown) => end(rejectionOf(fault)));
     else end(decision);
   }
 
   onMailFrom(path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void {
-    this.#reply(this.#handlers.mailFrom(path, session), session, { sender: path.address }, done);
+    this.#reply(this.#handlers.mailFrom(path, session), session, { sender: path.address }, [], done);
   }
 
   onRcptTo(path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void {
@@ -197,6 +207,7 @@ class MessageReceipt {
       this.#handlers.rcptTo(path, session),
       session,
       { recipient: path.address, sender: senderOf(session) },
+      [path.address],
       done,
     );
   }
@@ -239,7 +250,11 @@ class MessageReceipt {
     } catch (error) {
       const rejection = rejectionOf(error);
       const { code } = answer(done, rejection.reply);
-      this.#refused(session, { transaction, sender, recipients }, rejection);
+      this.#refused(session, { transaction, sender, recipients }, rejection, {
+        recipients: session.envelope.rcptTo.map(({ address }) => address),
+        transaction,
+        messageId: mailTransaction.messageId ?? null,
+      });
       replied(code, rejection.fault);
       return;
     }

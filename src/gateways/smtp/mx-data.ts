@@ -44,6 +44,8 @@ export interface MxDataOptions {
   /** Trace fields; the results of the authentication and the fields of the content checks stand between the two. */
   readonly returnPath: string;
   readonly received: string;
+  /** Called with the header of a message that is not accepted, if the header is in memory. */
+  readonly refused?: (header: Buffer) => void;
 }
 
 export interface ReceivedMessage {
@@ -88,6 +90,7 @@ export async function receiveMail(
     return { content: { hash, size, index, isInMemory, chunks, release: releaseAll }, authenticated, judgement };
   } catch (error) {
     (authentication ?? sink.authentication)?.abandon();
+    if (sink.header !== undefined) options.refused?.(sink.header);
     writer.discard();
     permit?.release();
     throw error;

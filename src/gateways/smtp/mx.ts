@@ -7,6 +7,7 @@ import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { CheckChain } from '../../checks/check-chain.js';
 import type { Spool } from '../../content/spool/spool.js';
 import type { Authenticate } from '../../mail/authentication/authentication.js';
+import { fieldValue, headerLines } from '../../mail/header/header-lines.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/header/trace.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
 import { type AcceptPorts, acceptMessage, type Destination } from './accept.js';
@@ -88,11 +89,11 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
       checks,
       envelope,
       peer,
+      refused: noteMessageId(mailTransaction),
     });
     const { content, authenticated, judgement } = message;
-    const { span } = mailTransaction;
-    span.set({ 'mansio.message.octets': content.size });
-    const acceptance = await span.within(() =>
+    mailTransaction.span.set({ 'mansio.message.octets': content.size });
+    const acceptance = await mailTransaction.span.within(() =>
       acceptMessage(ports, message, destinations, { ...about, receivedAt, sender, newId: mailTransaction.newId }),
     );
     return {
@@ -103,8 +104,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
         const placed = deliveries.filter(({ emailId }) => emailId !== undefined).length;
         meter.accepted({ octets: size, mailboxes: deliveries.length, placed });
         const { summary: authentication } = authenticated ?? {};
-        const { by: junkBy } = judgement;
-        const accepted = { transaction, blob, size, sender, receivedAt, authentication, junkBy };
+        const accepted = { transaction, blob, size, sender, receivedAt, authentication, junkBy: judgement.by };
         logAccepted(log, session, accepted, acceptance);
       },
     };
@@ -112,6 +112,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
 
   const { listener } = await startListener(options, {
     settings: {},
+    name: 'mx',
     meter,
     mailFrom,
     rcptTo,
@@ -150,5 +151,12 @@ function received(
     date: new Date(receivedAt),
     // With several recipients, the field would reveal one of them to the others.
     recipient: rcptTo.length === 1 ? rcptTo[0]!.address : undefined,
+  };
+}
+
+function noteMessageId(mailTransaction: MailTransaction): (header: Buffer) => void {
+  return (header) => {
+    const field = headerLines(header).find(({ name }) => name === 'message-id');
+    mailTransaction.messageId = field && /<[^<>\s]+>/.exec(fieldValue(field))?.[0];
   };
 }

@@ -91,6 +91,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
   const { listener, server } = await startListener(
     { ...options, limits: { greetDelayMs: 0, ...options.limits } },
     {
+      name: 'submission',
       settings: { hideDSN: false, ...(options.implicitTls && { secure: true, needsUpgrade: true }) },
       meter,
       logins: submissionLogins({ signIn, allowPlaintextAuth: options.allowPlaintextAuth, log }),

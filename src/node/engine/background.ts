@@ -8,6 +8,7 @@ import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
 import { postgresImports } from '../../store/postgres/mailbox/imports.js';
 import { postgresMailboxes } from '../../store/postgres/mailbox/mailboxes.js';
+import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresStsMaintenance } from '../../store/postgres/outbound/sts-maintenance.js';
 import type { DailyDoctor } from '../doctor/daily-doctor.js';
@@ -87,6 +88,7 @@ function keepHouse(
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
     webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
+    refusals: postgresRefusals(maintenanceSql),
     outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,
     log,

@@ -13,6 +13,7 @@ import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { SearchStore } from '../../store/search.js';
 import type { StsPolicyMaintenance } from '../../store/sts-policies.js';
+import { MOST_REFUSALS, REFUSAL_AGE_MS, type RefusalStore } from '../../store/traces/refused-mail.js';
 import type { WebhookDeliveryStore } from '../../store/webhooks.js';
 import { WorkQueue } from '../../work/work-queue.js';
 import { expireOutbound } from './outbound-expiry.js';
@@ -39,6 +40,7 @@ export interface HousekeepingOptions {
   readonly directory: DirectoryStore;
   readonly stsPolicies: StsPolicyMaintenance;
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
+  readonly refusals: Pick<RefusalStore, 'prune'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
@@ -53,7 +55,8 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
+  const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, refusals, mailboxes, log } =
+    options;
   const { search, outbound } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
@@ -80,6 +83,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
     { name: 'accounts whose deferred flags were written', everyMs: HOUR_MS / 6, pass: () => flushing.sweep() },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    { name: 'refusals pruned', everyMs: HOUR_MS, pass: () => refusals.prune(REFUSAL_AGE_MS, MOST_REFUSALS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {
       name: 'deliveries of webhooks pruned',

@@ -7,9 +7,11 @@ import type { Spool } from '../../content/spool/spool.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../../gateways/smtp/limits.js';
 import type { SmtpListener } from '../../gateways/smtp/listener.js';
 import { startMx } from '../../gateways/smtp/mx.js';
+import { RefusalRecord } from '../../gateways/smtp/refusal-record.js';
 import { startSubmission } from '../../gateways/smtp/submission.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
+import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
 import type { Config } from '../config/config.js';
 import type { ListenerPort } from '../config/values.js';
 import type { Engine } from '../engine/engine.js';
@@ -21,6 +23,8 @@ import { onlyOpen, openListener, type StopListener } from './open-listener.js';
 
 /** The open listeners by their names in the ready line. */
 export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submissions', SmtpListener>>>;
+
+const REFUSALS_MS = 300;
 
 export async function openSmtp(
   config: Config,
@@ -48,6 +52,7 @@ export async function openSmtp(
     tracer,
     directory,
     limits,
+    refusals: openRefusals(resources),
   };
 
   // Only nodes that need the authenticator load it, because it is large.
@@ -92,6 +97,13 @@ export async function openSmtp(
   const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
   metrics?.watchConnections('submission', () => (submission?.connections ?? 0) + (submissions?.connections ?? 0));
   return onlyOpen({ mx, submission, submissions });
+}
+
+/** It is closed after the listeners, which add to it. */
+function openRefusals({ nodeId: node, sql, log, lifecycle, breaker }: Resources): RefusalRecord {
+  const refusals = new RefusalRecord({ store: breaker.guard(postgresRefusals(sql)), node, log });
+  lifecycle.add('refusals', () => refusals.close(), REFUSALS_MS, REFUSALS_MS);
+  return refusals;
 }
 
 function smtpLimitsOf({ count }: ProcessShare): Partial<SmtpLimits> {

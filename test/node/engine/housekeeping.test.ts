@@ -23,6 +23,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
     directory: { heldAccounts: async () => [], dropRevokedKeys: job('keys') },
     stsPolicies: { dropExpired: job('policies') },
     webhookDeliveries: { prune: job('deliveries') },
+    refusals: { prune: job('refusals') },
     outbound: { store: { expired: async () => [] }, keepDays: 90 },
     mailboxes: {},
     log: pino({ level: 'silent' }),
@@ -55,9 +56,9 @@ virtually('each job runs a minute after the start, and then at its interval, als
   await time.advance(MINUTE_MS - 1);
   t.deepEqual(runs, {});
   await time.advance(1);
-  t.deepEqual(runs, { events: 1, replies: 1, flags: 1, policies: 1, deliveries: 1, keys: 1 });
+  t.deepEqual(runs, { events: 1, replies: 1, flags: 1, policies: 1, deliveries: 1, refusals: 1, keys: 1 });
   await time.advance(60 * MINUTE_MS);
-  t.deepEqual(runs, { events: 2, replies: 7, flags: 7, policies: 1, deliveries: 7, keys: 1 });
+  t.deepEqual(runs, { events: 2, replies: 7, flags: 7, policies: 1, deliveries: 7, refusals: 2, keys: 1 });
   t.is(failures, 7);
   await time.advance(23 * 60 * MINUTE_MS);
   t.is(runs['keys'], 2);

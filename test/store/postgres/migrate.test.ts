@@ -18,6 +18,7 @@ const DIRECTORY_TABLES = [
   'shard_leases',
   'domains',
   'accounts',
+  'deleted_accounts',
   'addresses',
   'api_keys',
   'blobs',
@@ -26,6 +27,7 @@ const DIRECTORY_TABLES = [
   'schema_migrations',
   'dkim_keys',
   'sts_policies',
+  'refusals',
 ];
 
 async function database(t: { teardown(fn: () => Promise<void>): void }, pools = 1): Promise<Sql[]> {

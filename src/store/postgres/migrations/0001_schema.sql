@@ -365,6 +365,22 @@ create table import_positions (
   primary key (account_id, source)
 );
 
+-- Mail that the SMTP listeners refused, for `mansio trace`.
+create table refusals (
+  id bigint generated always as identity,
+  at timestamptz not null,
+  node text not null,
+  listener text not null check (listener in ('mx', 'submission')),
+  remote_address text not null,
+  sender text,
+  recipients text[] not null,
+  -- Of a message; null where a command was refused.
+  transaction_id uuid,
+  message_id text,
+  code integer not null,
+  reason text not null
+);
+
 -- Makes accounts without a login for addresses that nobody has, as far as their domains have fewer unclaimed addresses than the limit of each
 -- allows, and names the account of every address that has one then. A function, because what is read after the locks were
 -- taken must be newer than what a single statement would see. Rows are found by their keys, however small the tables were when the
