@@ -6,7 +6,7 @@ import type { ChangeOf } from '../store/changes/changes.js';
 import type { RefusedMail } from '../store/traces/refused-mail.js';
 import type { TracedAccount, TracedChange } from '../store/traces/traces.js';
 
-export type TraceEvent =
+type TraceEvent =
   | 'received'
   | 'accepted'
   | 'refused'
