@@ -10,6 +10,7 @@ testWith('nats-server')('nodes that are killed under load lose and double nothin
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();
+  await cluster.readsBodies(cluster.accounts[1]!);
   const load = cluster.load();
   await load.more(100);
   const owner = await cluster.ownerOf(cluster.accounts[0]!);

@@ -67,6 +67,7 @@ testWith('nats-server')('an owner that goes on too late doubles nothing that oth
   });
   await cluster.settled();
   const followers = await cluster.follow();
+  await cluster.readsBodies(cluster.accounts[1]!);
   const load = cluster.load({ answerMs: 20_000 });
   await load.more(20);
   let turn = 0;

@@ -10,6 +10,7 @@ import type { ClusterView } from '../../../../src/store/leases.js';
 import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../../../../src/store/postgres/leases.js';
 import { shardOf } from '../../../../src/store/shard.js';
+import { MailboxClient } from '../../../support/clients/mailbox-client.js';
 import { giveCertificate, preparedDirectory } from '../../../support/database/prepared-cluster.js';
 import { eventually } from './eventually.js';
 import { Followers } from './followers.js';
@@ -46,6 +47,8 @@ export interface TestCluster extends LocalCluster {
   load(options?: LoadOptions): Load;
   /** Starts hub clients of all accounts, on all nodes or on `targets`. */
   follow(targets?: () => readonly Target[]): Promise<Followers>;
+  /** Gives the account a filter that reads bodies and matches none: its mailbox places only messages that are stored already. */
+  readsBodies(account: TestAccount): Promise<void>;
   view(): Promise<ClusterView>;
   /** @throws when no node owns the account */
   ownerOf(account: Pick<TestAccount, 'id'>): Promise<ClusterNode>;
@@ -119,6 +122,12 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
       const followers = await Followers.start({ accounts, targets, sql });
       t.teardown(() => followers.stop());
       return followers;
+    },
+    async readsBodies({ key }) {
+      const node = cluster.nodes.find(({ running }) => running)!;
+      const rule = { name: 'none', isEnabled: true, priority: 1, bodyContains: 'in no message', markAsRead: true };
+      const { status } = await new MailboxClient(node.process, key).request('POST', '/api/filters', rule);
+      if (status !== 201) throw new Error(`the filter was answered ${status}`);
     },
     view,
     async ownerOf({ id }) {

@@ -12,6 +12,8 @@ export interface Attempt extends NumberedMessage {
   readonly way: WayName;
   /** The name of the node, or of the balancer, that got it. */
   readonly at: string;
+  /** The sender of the envelope: each message from another server has its own. */
+  readonly from: string;
   /** Where it must be once it is acknowledged, and nowhere else. */
   readonly copies: readonly Copy[];
 }

@@ -15,7 +15,6 @@ export interface Work {
 }
 
 const RETRY_MS = 50;
-const STRANGER = 'load@remote.test';
 
 /** A channel to a target for an account. */
 interface Open {
@@ -85,8 +84,8 @@ async function send(
     octets: octetsOf(number, message),
   };
   const to = recipients(accounts, number + message);
-  const from = way === 'mx' ? STRANGER : account.email;
-  const tried = { ...numbered, way, at, copies: WAYS[way].copies(account, to) };
+  const from = way === 'mx' ? `load+${number}.${message}.${attempt}@remote.test` : account.email;
+  const tried = { ...numbered, way, at, from, copies: WAYS[way].copies(account, to) };
   mailing.tried.set(numbered.id, tried);
   mailing.underWay.add(numbered.id);
   try {

@@ -8,14 +8,14 @@ const [A, B] = ['a@example.test', 'b@example.test'] as const;
 
 function attempt(id: string, ...emails: readonly string[]): Attempt {
   const copies = emails.map((email) => ({ email, folder: 'INBOX' as const }));
-  return { id, octets: 2_000, way: 'mx', at: 'node-1', copies };
+  return { id, octets: 2_000, way: 'mx', at: 'node-1', from: `${id}@remote.test`, copies };
 }
 
 const copyOf = (of: Attempt, email: string, changed: Partial<StoredCopy> = {}): StoredCopy => ({
   id: of.id,
   email,
   folder: 'INBOX',
-  source: Buffer.from(`Received: by node\r\n${messageOf(of, 'x@remote.test', [email])}`),
+  source: Buffer.from(`Return-Path: <${of.from}>\r\n${messageOf(of, of.from, [email])}`),
   isFlagged: false,
   ...changed,
 });
@@ -53,6 +53,11 @@ test('a message that is lost, doubled, astray, there in part, or broken is named
   t.deepEqual(await findings([], [open], [copyOf(open, B)]), { partly: [`open: ${A} INBOX`] });
   const cut = copyOf(taken, B, { source: copyOf(taken, B).source.subarray(0, -200) });
   t.deepEqual(await findings([taken], [], [copyOf(taken, A), cut]), { broken: [`taken: ${B} INBOX`] });
+  const envelope = copyOf(taken, B, { source: Buffer.from(messageOf(taken, taken.from, [B])) });
+  t.deepEqual(await findings([taken], [], [copyOf(taken, A), envelope]), { broken: [`taken: ${B} INBOX`] });
+  const appended: Attempt = { ...attempt('appended', A), way: 'append' };
+  t.deepEqual(await findings([appended], [], [copyOf(appended, A)]), { broken: [`appended: ${A} INBOX`] });
+  t.deepEqual(await findings([appended], [], [copyOf(appended, A, { isFlagged: true })]), {});
   const foreign = copyOf(taken, B, { source: copyOf(open, B).source });
   t.deepEqual(await findings([taken], [], [copyOf(taken, A), foreign]), { broken: [`taken: ${B} INBOX`] });
 });

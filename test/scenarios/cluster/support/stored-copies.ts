@@ -41,7 +41,7 @@ export interface Findings {
   readonly astray: string[];
   /** Not acknowledged, and there for some of its accounts: its repetition would double it for these. */
   readonly partly: string[];
-  /** Another body, or without the flag that APPEND has set. */
+  /** Another body, the sender of another envelope, or without the flag that APPEND has set. */
   readonly broken: string[];
 }
 
@@ -61,8 +61,7 @@ export async function compare(
     found.set(attempt, places.set(placeOf(copy), (places.get(placeOf(copy)) ?? 0) + 1));
     const what = `${copy.id}: ${placeOf(copy)}`;
     if (!attempt.copies.some((expected) => placeOf(expected) === placeOf(copy))) findings.astray.push(what);
-    if (!(await isWhole(attempt, copy.source)) || (copy.folder === 'Archive' && !copy.isFlagged))
-      findings.broken.push(what);
+    if (!(await isWhole(attempt, copy.source)) || !hasItsData(attempt, copy)) findings.broken.push(what);
   }
   for (const attempt of mailing.tried.values()) {
     const places = found.get(attempt) ?? new Map<string, number>();
@@ -73,4 +72,10 @@ export async function compare(
     else if (places.size > 0) findings.partly.push(...what);
   }
   return findings;
+}
+
+/** Whether what came with the message is that of the message too. */
+function hasItsData({ way, from }: Attempt, { source, isFlagged }: StoredCopy): boolean {
+  if (way === 'append') return isFlagged;
+  return way !== 'mx' || source.includes(`Return-Path: <${from}>\r\n`);
 }
