@@ -18,6 +18,7 @@ export function allFamilies(node: MeteredNode): Metrics {
   for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'event_stream'] as const)
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
+  metrics.watchDisk('.');
   metrics.watchEngine({
     consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 0, octets: 0, waiting: 0 } },

@@ -19,6 +19,7 @@ export async function openObservability({
   processShare,
   log,
   lifecycle,
+  dataDirectory,
 }: Resources): Promise<Observability> {
   const { metricsPort, otlpEndpoint, roles } = config;
   const metrics =
@@ -29,6 +30,7 @@ export async function openObservability({
           roles,
           process: processShare?.number,
         });
+  metrics?.watchDisk(dataDirectory.path);
   if (otlpEndpoint === undefined) return { metrics, tracer: NO_TRACER };
   const { openTracing } = await import('./tracing/tracing.js');
   const tracing = openTracing({ endpoint: otlpEndpoint, nodeId, version, log });

@@ -15,6 +15,7 @@ import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
 import { consumerMeter } from './consumer-metrics.js';
 import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
+import { watchDisk } from './disk-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
@@ -50,6 +51,8 @@ export interface Metrics {
   readonly deliveries: DeliveryMeter;
   readonly smtpClient: SmtpClientMeter;
   watchEngine(parts: EngineParts): void;
+  /** `path`: the data directory. */
+  watchDisk(path: string): void;
   /** Called on nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` returns the number of open connections. */
@@ -108,6 +111,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     deliveries: deliveryMeter(outbound),
     smtpClient: smtpClientMeter(outbound),
     watchEngine: (parts) => watchEngine(families, parts),
+    watchDisk: (path) => watchDisk(families, path),
     watchQueue: (status) => watchQueue(outbound, status),
     watchConnections(gateway, read) {
       families.of(GATEWAY_ROLES[gateway]).gauge(`${gateway}_connections`, 'Connections open now.', read);
