@@ -1,4 +1,4 @@
-// `mansio queue list | show | retry | cancel`: outbound mail in the store. Only its mailbox changes an email in the queue: the command
+// `mansio queue list | show | retry | cancel | release`: outbound mail in the store. Only its mailbox changes an email in the queue: the command
 // stores a request, waits a moment for a running node to execute it, and then shows the email.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -6,6 +6,7 @@ import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { isUuid } from '../mail/ids.js';
 import { OUTBOUND_STATUSES } from '../mail/outbound-status.js';
 import type { OutboundListing, OutboundRequest, OutboundStatus, OutboundStore } from '../store/outbound.js';
+import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresOutbound } from '../store/postgres/outbound/outbound.js';
 import { CommandError, commandGroup, reporting, textOf } from './output.js';
@@ -16,11 +17,11 @@ const MOST = 10_000;
 const PATIENCE_MS = 8_000;
 const POLL_MS = 50;
 
-type Action = OutboundRequest['action'];
+type Action = Exclude<OutboundRequest['action'], 'release'>;
 type Asked = ReturnType<typeof shapeOf> & { readonly requested?: Action };
 
 export function registerQueue(program: Command): void {
-  const group = commandGroup(program, 'queue', 'outbound mail: show, retry or cancel it');
+  const group = commandGroup(program, 'queue', 'outbound mail: show, retry, cancel or release it');
 
   const list = group
     .command('list')
@@ -48,6 +49,11 @@ export function registerQueue(program: Command): void {
     .description('give an email up: recipients who have not got it will not get it')
     .argument('<id>');
   reporting(cancel, (id: string) => ask(id, 'cancel'), askedText);
+
+  const release = group
+    .command('release')
+    .description('deliver the emails that a restore brought back, which wait until then');
+  reporting(release, releaseAll, releasedText);
 }
 
 function withQueue<T>(work: (queue: OutboundStore, store: CommandStore) => Promise<T>): Promise<T> {
@@ -84,16 +90,12 @@ const POSSIBLE: Readonly<Record<Action, ReadonlySet<OutboundStatus>>> = {
 function ask(id: string, action: Action): Promise<Asked> {
   return withQueue(async (queue, { sql }) => {
     const before = await existing(queue, id);
-    if (!POSSIBLE[action].has(before.status)) throw new CommandError(`cannot ${action} it: ${whyNot(before)}`);
+    if (!POSSIBLE[action].has(before.status) && !before.awaitsRelease)
+      throw new CommandError(`cannot ${action} it: ${whyNot(before)}`);
     const { accountId, id: outboundId } = before;
     await queue.request({ accountId, outboundId, action });
-    const { nodes } = await postgresLeases(sql).view();
-    const isServed = nodes.some(({ expired, roles }) => !expired && roles.includes(OUTBOUND_ROLE));
-    for (
-      const until = performance.now() + (isServed ? PATIENCE_MS : 0);
-      performance.now() < until;
-      await delay(POLL_MS)
-    ) {
+    const until = await patience(sql);
+    for (; performance.now() < until; await delay(POLL_MS)) {
       if (await queue.isRequested({ accountId, outboundId })) continue;
       const after = await existing(queue, id);
       if (action === 'cancel' && after.status !== 'Failed') throw new CommandError(`not cancelled: ${whyNot(after)}`);
@@ -101,6 +103,35 @@ function ask(id: string, action: Action): Promise<Asked> {
     }
     return { ...shapeOf(before), requested: action };
   });
+}
+
+/** Returns the time until which a running node may execute a request; the present time when none runs. */
+async function patience(sql: Sql): Promise<number> {
+  const { nodes } = await postgresLeases(sql).view();
+  const isServed = nodes.some(({ expired, roles }) => !expired && roles.includes(OUTBOUND_ROLE));
+  return performance.now() + (isServed ? PATIENCE_MS : 0);
+}
+
+interface Released {
+  readonly released: number;
+  /** Emails whose release is noted, and that no node has released yet. */
+  readonly requested: number;
+}
+
+function releaseAll(): Promise<Released> {
+  return withQueue(async (queue, { sql }) => {
+    const before = await queue.awaitingRelease();
+    await queue.requestReleases();
+    let requested = before;
+    const until = before === 0 ? 0 : await patience(sql);
+    for (; requested > 0 && performance.now() < until; await delay(POLL_MS)) requested = await queue.awaitingRelease();
+    return { released: before - requested, requested };
+  });
+}
+
+function releasedText({ released, requested }: Released): string {
+  const rest = `${requested} more are noted, and released when a node with the role ${OUTBOUND_ROLE} runs.`;
+  return [`${released} released`, ...(requested === 0 ? [] : [rest])].join('\n');
 }
 
 function whyNot({ status }: OutboundListing): string {
@@ -112,7 +143,7 @@ function whyNot({ status }: OutboundListing): string {
 function shapeOf(email: OutboundListing) {
   const { accountEmail: account, sender: fromAddress, recipients, references: _, ...rest } = email;
   const { id, accountId, status, subject, messageId, size: sizeBytes, retryCount, lastError } = rest;
-  const { createdAt, updatedAt, queuedAt, sentAt, nextRetryAt, heldUntil } = rest;
+  const { createdAt, updatedAt, queuedAt, sentAt, nextRetryAt, heldUntil, awaitsRelease } = rest;
   return {
     id,
     accountId,
@@ -129,6 +160,7 @@ function shapeOf(email: OutboundListing) {
     sentAt: iso(sentAt),
     retryCount,
     nextRetryAt: iso(nextRetryAt),
+    awaitsRelease,
     lastError,
     recipients: recipients.map((recipient) => ({
       id: recipient.id,
@@ -152,7 +184,7 @@ type Shape = ReturnType<typeof shapeOf>;
 
 function listText(emails: readonly Shape[]): string {
   return textOf(
-    emails.map(({ id, status, fromAddress, recipients, retryCount, nextRetryAt, sendAt, subject }) => {
+    emails.map(({ id, status, fromAddress, recipients, retryCount, nextRetryAt, sendAt, awaitsRelease, subject }) => {
       const delivered = recipients.filter((recipient) => recipient.status === 'Delivered').length;
       const failed = recipients.filter((recipient) => recipient.status === 'Failed').length;
       const fate = `${delivered} of ${recipients.length}${failed === 0 ? '' : `, ${failed} failed`}`;
@@ -162,7 +194,7 @@ function listText(emails: readonly Shape[]): string {
         from: fromAddress,
         delivered: fate,
         retries: retryCount,
-        next: nextRetryAt ?? sendAt,
+        next: awaitsRelease ? 'after mansio queue release' : (nextRetryAt ?? sendAt),
         subject,
       };
     }),

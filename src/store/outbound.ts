@@ -66,6 +66,8 @@ export interface OutboundRow {
   readonly delayReported: boolean;
   /** The notifications that its sender requested (RFC 3461); null when it requested none. */
   readonly dsn: OutboundDsn | null;
+  /** Whether a restore brought the email back before it was final, and nobody has released it: no delivery of it begins. */
+  readonly awaitsRelease: boolean;
   /** Snapshot of its machine; null for drafts, and for emails that are sent and owe no DSN. */
   readonly machine: unknown;
   /** In the order in which the client gave them. */
@@ -130,7 +132,7 @@ export interface WaitingOutbound {
 export interface OutboundRequest {
   readonly accountId: string;
   readonly outboundId: string;
-  readonly action: 'retry' | 'cancel';
+  readonly action: 'retry' | 'cancel' | 'release';
 }
 
 /** A row and its account, for operators. */
@@ -186,11 +188,15 @@ export interface OutboundStore {
   overdueMs(shards: readonly number[]): Promise<number>;
   /** Whether a node that has ended left an email in Sending on these shards. */
   isStranded(shards: readonly number[]): Promise<boolean>;
+  /** The number of restored emails that wait for their release. Reads of the queue leave these out. */
+  awaitingRelease(): Promise<number>;
 
   /** Lists emails for operators, newest first; all but drafts unless a status is named. */
   list(status: OutboundStatus | undefined, limit: number): Promise<readonly OutboundListing[]>;
   find(outboundId: string): Promise<OutboundListing | undefined>;
   /** Leaves a request for the mailbox; a later request replaces an earlier one. */
   request(request: OutboundRequest): Promise<void>;
+  /** Requests the release of all emails that wait for it. Earlier requests about them stay, because each ends the wait too. */
+  requestReleases(): Promise<void>;
   isRequested(request: Pick<OutboundRequest, 'accountId' | 'outboundId'>): Promise<boolean>;
 }

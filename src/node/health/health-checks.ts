@@ -60,7 +60,7 @@ export function healthChecks(
     /** Undefined on nodes that do not run the daily checks. */
     readonly doctor?: Pick<DailyDoctor, 'last'> | undefined;
     /** The outbound mail of all nodes. */
-    readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
+    readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded' | 'awaitingRelease'>;
   },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
@@ -150,23 +150,27 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachab
 
 /** `own`: the result for the queue of this node, if it has one. */
 async function clusterResult(
-  outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>,
+  outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded' | 'awaitingRelease'>,
   { view, shards }: OwnershipStatus,
   own: HealthResult | undefined,
 ): Promise<HealthResult> {
   const all = Array.from({ length: shards }, (_, shard) => shard);
-  const overdueMs = await outbound.overdueMs(all);
+  const [overdueMs, awaitingRelease] = await Promise.all([outbound.overdueMs(all), outbound.awaitingRelease()]);
   // Without a view, this node does not know the others.
   const isNobody = view !== undefined && outboundNodes(view).length === 0;
-  const data = { ...own?.data, overdueMs };
+  const data = { ...own?.data, overdueMs, awaitingRelease };
   if (isNobody && (overdueMs > ABSENCE_MS || (await outbound.isStranded(all)))) {
     const description = 'Outbound mail is due, and no node that lives has the role outbound.';
     return { status: 'Unhealthy', description, data };
   }
   if (overdueMs > LAG_MS) return { status: 'Degraded', description: late(overdueMs), data };
-  return (
-    own ?? { status: 'Healthy', description: 'Others deliver outbound mail: this node does not have the role.', data }
-  );
+  if (own?.status === 'Degraded') return own;
+  if (awaitingRelease > 0) {
+    const description = `Restored outbound email waits for "mansio queue release": ${awaitingRelease}.`;
+    return { status: 'Degraded', description, data };
+  }
+  const others = 'Others deliver outbound mail: this node does not have the role.';
+  return { status: 'Healthy', description: own?.description ?? others, data };
 }
 
 function late(overdueMs: number): string {

@@ -146,6 +146,8 @@ export class OutboundWorld {
     },
     overdueMs: async () => 0,
     isStranded: async () => false,
+    awaitingRelease: async () => 0,
+    requestReleases: async () => undefined,
     list: async () => [],
     find: async () => undefined,
     request: async (request) => void this.requests.push(request),

@@ -7,7 +7,7 @@ import test from '../../support/test.js';
 const DAY = 86_400_000;
 const dataDirectory = { path: '.' };
 const breaker = { run: <T>(work: () => Promise<T>) => work() };
-const QUIET = { overdueMs: async () => 0, isStranded: async () => false };
+const QUIET = { overdueMs: async () => 0, isStranded: async () => false, awaitingRelease: async () => 0 };
 const LOCAL = { tls: undefined, natsUrl: undefined, databaseUrl: undefined };
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
@@ -157,7 +157,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
   t.deepEqual(await result(well), {
     status: 'Healthy',
     description: 'Outbound mail is delivered as it becomes due.',
-    data: { inFlight: 3, shards: 256, overdueMs: 1_500 },
+    data: { inFlight: 3, shards: 256, overdueMs: 0, awaitingRelease: 0 },
   });
   const without = await result(undefined);
   t.is(without.status, 'Healthy');
@@ -183,7 +183,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
     nodes: [{ ...row, roles: ['outbound'], state: 'serving' as const, ...node }],
     leases: [],
   });
-  const result = async (seen: ClusterView | undefined, overdueMs: number, isStranded = false) => {
+  const result = async (seen: ClusterView | undefined, overdueMs: number, isStranded = false, awaiting = 0) => {
     const asked: (readonly number[])[] = [];
     const outbound = {
       overdueMs: async (shards: readonly number[]) => {
@@ -191,6 +191,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         return overdueMs;
       },
       isStranded: async () => isStranded,
+      awaitingRelease: async () => awaiting,
     };
     const ownership = {
       nodeId: 'a',
@@ -236,4 +237,5 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
   t.is(await result(view({}), 20_000, true), 'Healthy', 'somebody is at it');
   t.is(await result(view({}), 100_000), 'Degraded');
   t.is(await result(undefined, 20_000), 'Healthy');
+  t.is(await result(view({}), 0, false, 3), 'Degraded', 'restored emails wait for their release');
 });

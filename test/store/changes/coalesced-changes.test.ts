@@ -57,6 +57,7 @@ const OUTBOUND: LoggedOutbound = {
   retryCount: 0,
   nextRetryAt: null,
   heldUntil: null,
+  awaitsRelease: false,
   lastError: null,
   attempt: null,
   dsnDue: null,

@@ -84,8 +84,8 @@ export const OUTBOUND: Contract = {
     const full: OutboundRow = { ...email, ...times, ...report, ...state, attempt };
     await writer.commit(step(full));
     t.deepEqual(await stored(), full);
-    await writer.commit(step({ ...email, heldUntil: T0 + 6 }));
-    t.deepEqual(await stored(), { ...email, heldUntil: T0 + 6 });
+    await writer.commit(step({ ...email, heldUntil: T0 + 6, awaitsRelease: true }));
+    t.deepEqual(await stored(), { ...email, heldUntil: T0 + 6, awaitsRelease: true });
     await writer.commit(step(email));
     t.deepEqual(await stored(), email, 'what is null again is null');
 

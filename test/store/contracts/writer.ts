@@ -153,6 +153,7 @@ export function outboundEmail(parts: Partial<OutboundRow> = {}): OutboundRow {
     dsnAt: null,
     dsn: null,
     delayReported: false,
+    awaitsRelease: false,
     machine: { value: 'Queued' },
     recipients: ['b@two.test', 'a@one.test'].map(recipient),
     ...parts,

@@ -83,9 +83,9 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
   };
 }
 
-/** Returns when a queued email is due; null when it is held or not queued. */
+/** Returns when a queued email is due; null when it is held, waits for its release, or is not queued. */
 function timeOf({ row }: OutboundRecord): number | null {
-  return row.status === 'Queued' ? row.nextRetryAt : null;
+  return row.status === 'Queued' && !row.awaitsRelease ? row.nextRetryAt : null;
 }
 
 function wholeRow({ row, recipients }: OutboundRecord): OutboundRow {

@@ -1,6 +1,7 @@
 // Cancels, retries or releases emails in the queue, for their sender, for an operator, or when a held email becomes due. The mailbox runs
 // one command at a time: a cancelled email is not delivered afterwards, and an email whose delivery has begun is not cancelled.
 import { step } from '../../../machines/outbound-email/step.js';
+import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
@@ -34,8 +35,8 @@ function cancelOutbound(
 ): Outcome<MailboxProtocol, 'cancelOutbound'> {
   const row = rowOf(tx, outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  if (row.status !== 'Queued') return { reply: { cancelled: false, status: row.status, draftId: null } };
-  const next = step(row.machine, { type: 'cancel', by: 'sender', now: tx.now });
+  if (!isWaiting(row)) return { reply: { cancelled: false, status: row.status, draftId: null } };
+  const next = step(row.machine, ...interruption(tx, row), { type: 'cancel', by: 'sender', now: tx.now });
   if (next.status === 'Draft') {
     const summary = tx.outbound.summary(row.id);
     tx.begin();
@@ -70,9 +71,11 @@ function manageOutbound(
     if (!mayRetry(row)) return { refusal: 'notPossible' };
     return { reply: { status: retry(tx, row, payload) } };
   }
-  if (row.status !== 'Queued') return { refusal: 'notPossible' };
+  if (!isWaiting(row) || (action === 'release' && !row.awaitsRelease)) return { refusal: 'notPossible' };
   tx.begin();
-  const { status } = advance(tx, row, step(row.machine, { type: 'cancel', by: 'operator', now: tx.now }));
+  if (action === 'release') return { reply: { status: release(tx, row) } };
+  const cancel = { type: 'cancel', by: 'operator', now: tx.now } as const;
+  const { status } = advance(tx, row, step(row.machine, ...interruption(tx, row), cancel));
   return { reply: { status } };
 }
 
@@ -82,7 +85,7 @@ function releaseOutbound(
 ): Outcome<DeliveryProtocol, 'releaseOutbound'> {
   const row = rowOf(tx, payload.outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  if (row.heldUntil !== payload.heldUntil) return { refusal: 'released' };
+  if (row.heldUntil !== payload.heldUntil || row.awaitsRelease) return { refusal: 'released' };
   return { reply: { status: retry(tx, row, payload) } };
 }
 
@@ -90,7 +93,22 @@ function rowOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
   return isUuid(id) ? tx.outbound.get(id) : undefined;
 }
 
-const mayRetry = ({ status }: OutboundRow): boolean => status === 'Queued' || status === 'Failed';
+/** Whether no delivery of the email is under way, and none has ended it. */
+const isWaiting = ({ status, awaitsRelease }: OutboundRow): boolean => status === 'Queued' || awaitsRelease;
+
+const mayRetry = (row: OutboundRow): boolean => isWaiting(row) || row.status === 'Failed';
+
+/** The delivery of an email that a restore brought back in Sending has ended, with the node that made it. */
+function interruption(tx: MailboxTransaction, { status, awaitsRelease }: OutboundRow): readonly OutboundEmailEvent[] {
+  if (!awaitsRelease || status !== 'Sending') return [];
+  return [{ type: 'end', now: tx.now, random: 0, policy: tx.retryPolicy, isInterrupted: true }];
+}
+
+function release(tx: MailboxTransaction, row: OutboundRow): OutboundStatus {
+  const released = advance(tx, { ...row, awaitsRelease: false }, step(row.machine, ...interruption(tx, row)));
+  if (released.nextRetryAt !== null && released.nextRetryAt <= tx.now) tx.outbound.wakeQueue(row.id);
+  return released.status;
+}
 
 type Message = Payload<MailboxProtocol, 'retryOutbound'>['message'];
 
@@ -98,7 +116,8 @@ type Message = Payload<MailboxProtocol, 'retryOutbound'>['message'];
  * `payload`: the command's payload, the key under which outcomes of hosted recipients were read. `message`: replaces the message of a held
  * email.
  */
-function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, message?: Message): OutboundStatus {
+function retry(tx: MailboxTransaction, waiting: OutboundRow, payload: unknown, message?: Message): OutboundStatus {
+  const row = { ...waiting, awaitsRelease: false };
   const event = { type: 'retry', now: tx.now } as const;
   if (row.heldUntil !== null) {
     const summary = () => tx.outbound.summary(row.id);
@@ -111,7 +130,7 @@ function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, messa
     return next.status;
   }
   tx.begin();
-  return advance(tx, row, step(row.machine, event)).status;
+  return advance(tx, row, step(row.machine, ...interruption(tx, waiting), event)).status;
 }
 
 /** Replaces the message of the email and its copy, if that is still in Sent. */

@@ -42,6 +42,7 @@ function startDelivery(
 ): Outcome<DeliveryProtocol, 'startDelivery'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (row.awaitsRelease) return { refusal: 'notDue' };
   const isDue = row.status === 'Queued' && row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const isLeftBehind = row.status === 'Sending' && supersedes !== null && row.attempt?.id === supersedes;
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };

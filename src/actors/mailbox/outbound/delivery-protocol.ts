@@ -116,12 +116,12 @@ export const deliveryProtocol = protocol('mailbox', {
     }),
     /**
      * A request of an operator. `retry` makes the email due now, including the failed recipients of a Failed email, and releases a held
-     * email; `cancel` fails every Pending recipient.
+     * email; `cancel` fails every Pending recipient; `release` ends the wait of a restored email, which is due when it was due before.
      */
     manageOutbound: command({
-      payload: object({ outboundId: string(), action: enums(['retry', 'cancel']) }),
+      payload: object({ outboundId: string(), action: enums(['retry', 'cancel', 'release']) }),
       reply: object({ status: outboundStatus }),
-      /** `notPossible`: the email is Sent, a draft or already Failed, or a delivery is under way. */
+      /** `notPossible`: the email is Sent, a draft or already Failed, a delivery is under way, or it waits for no release. */
       refusals: ['noSuchOutbound', 'notPossible'],
       onRepeat: 'remembered',
     }),

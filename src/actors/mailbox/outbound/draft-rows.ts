@@ -127,6 +127,7 @@ export function newDraft(id: string, now: number): Omit<OutboundRow, 'blob' | 'e
     dsnAt: null,
     delayReported: false,
     dsn: null,
+    awaitsRelease: false,
     machine: null,
     recipients: [],
   };

@@ -40,6 +40,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     dsnAt,
     delayReported,
     attempt: status === 'Sending' ? row.attempt : null,
+    awaitsRelease: row.awaitsRelease && (status === 'Queued' || status === 'Sending'),
     // The row alone describes a draft, and a sent email without a due DSN.
     machine: status === 'Draft' || (status === 'Sent' && dsnDue === null) ? null : next.snapshot,
     recipients,

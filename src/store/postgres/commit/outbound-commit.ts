@@ -93,17 +93,17 @@ const stateOfRow = (sql: Pieces) => sql`
   x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
   to_timestamp(x.sent / 1000.0), x.retry_count, to_timestamp(x.next_retry / 1000.0), to_timestamp(x.held / 1000.0),
   x.last_error, x.attempt_id, x.attempt_by, x.dsn_due, to_timestamp(x.dsn_at / 1000.0),
-  x.delay_reported, ${sql.unsafe(DOCUMENT)}`;
+  x.delay_reported, x.awaits_release, ${sql.unsafe(DOCUMENT)}`;
 
 const stateColumns = (sql: Pieces) => sql`
   status, sent_email_id, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error, attempt_id,
-  attempt_by, dsn_due, dsn_at, delay_reported, machine`;
+  attempt_by, dsn_due, dsn_at, delay_reported, awaits_release, machine`;
 
 const stateRecordset = (sql: Pieces) => sql`
   a uuid, id uuid, status text, sent_email_id uuid, updated double precision, queued double precision,
   sent double precision, retry_count int, next_retry double precision, held double precision, last_error text,
   attempt_id uuid, attempt_by text, dsn_due text, dsn_at double precision,
-  delay_reported boolean`;
+  delay_reported boolean, awaits_release boolean`;
 
 const messageColumns = (sql: Pieces) => sql`blob, sender, subject, message_id, in_reply_to, refs, size, dsn`;
 
@@ -125,7 +125,8 @@ const stateOfExcluded = (sql: Pieces) => sql`
   queued_at = excluded.queued_at, sent_at = excluded.sent_at, retry_count = excluded.retry_count,
   next_retry_at = excluded.next_retry_at, held_until = excluded.held_until, last_error = excluded.last_error,
   attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, dsn_due = excluded.dsn_due,
-  dsn_at = excluded.dsn_at, delay_reported = excluded.delay_reported, machine = excluded.machine`;
+  dsn_at = excluded.dsn_at, delay_reported = excluded.delay_reported, awaits_release = excluded.awaits_release,
+  machine = excluded.machine`;
 
 const addOutbound: Part = (sql, rows) => sql`
     , outbound_added as (${insertOutbound(sql, rows)}
@@ -269,6 +270,7 @@ function emailState(a: string, row: LoggedOutbound, machine: unknown) {
     dsn_due: present(row.dsnDue),
     dsn_at: present(row.dsnAt),
     delay_reported: row.delayReported,
+    awaits_release: row.awaitsRelease,
     machine: present(machine),
   };
 }

@@ -470,14 +470,17 @@ create table outbound (
   dsn_at timestamptz,
   -- What the sender asks to be told (RFC 3461).
   dsn json,
+  -- A restore brought the email back while it was not final: nobody tries it before an operator releases it.
+  awaits_release boolean not null default false,
   primary key (account_id, id)
 ) with (fillfactor = 70);
 create index outbound_listed on outbound (account_id, status, created_at);
 -- The queue, read across accounts: small however much was sent before, and no node reads what other shards have to send.
-create index outbound_due on outbound (shard, next_retry_at) where status = 'Queued';
-create index outbound_sending on outbound (shard) where status = 'Sending';
+create index outbound_due on outbound (shard, next_retry_at) where status = 'Queued' and not awaits_release;
+create index outbound_sending on outbound (shard) where status = 'Sending' and not awaits_release;
 create index outbound_reports on outbound (shard) where dsn_due is not null;
-create index outbound_held on outbound (shard, held_until) where held_until is not null;
+create index outbound_held on outbound (shard, held_until) where held_until is not null and not awaits_release;
+create index outbound_awaiting on outbound (account_id) where awaits_release;
 -- What is sent or failed, and owes its sender no report: it is deleted some days after its last change.
 create index outbound_final on outbound (updated_at) where status in ('Sent', 'Failed') and dsn_due is null;
 -- Lists of sent emails name the outbound email of each.
@@ -528,7 +531,7 @@ create table outbound_attempts (
 create table outbound_requests (
   account_id uuid not null,
   outbound_id uuid not null,
-  action text not null check (action in ('retry', 'cancel')),
+  action text not null check (action in ('retry', 'cancel', 'release')),
   at timestamptz not null default now(),
   primary key (account_id, outbound_id)
 );

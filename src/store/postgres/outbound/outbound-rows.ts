@@ -20,7 +20,7 @@ export const outboundColumns = (sql: Sql) => sql`
   ${ms(sql, sql`o.held_until`)} as "heldUntil",
   o.last_error as "lastError",
   case when o.attempt_id is not null then json_build_object('id', o.attempt_id, 'by', o.attempt_by) end as attempt,
-  o.dsn_due as "dsnDue", ${ms(sql, sql`o.dsn_at`)} as "dsnAt", o.dsn, o.delay_reported as "delayReported",
+  o.dsn_due as "dsnDue", ${ms(sql, sql`o.dsn_at`)} as "dsnAt", o.dsn, o.delay_reported as "delayReported", o.awaits_release as "awaitsRelease",
   (select coalesce(json_agg(json_build_object('id', r.id, 'address', r.address, 'displayName', r.display_name,
       'type', r.type, 'status', r.status, 'domain', r.domain,
       'deliveredAt', floor(extract(epoch from r.delivered_at) * 1000), 'lastError', r.last_error,
@@ -144,14 +144,15 @@ export function outboundWaiting(
       case when m.next_retry_at <= now() then (
         select count(*)::int from (
           select from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
-            select from outbound o where o.status = 'Queued' and o.shard = s.shard and o.next_retry_at < m.next_retry_at
+            select from outbound o
+            where o.status = 'Queued' and not o.awaits_release and o.shard = s.shard and o.next_retry_at < m.next_retry_at
             limit ${MOST_AHEAD}
           ) each limit ${MOST_AHEAD}
         ) longer
       ) end as ahead
     from (
       select id, next_retry_at from outbound
-      where account_id = ${accountId} and status = 'Queued' and next_retry_at is not null
+      where account_id = ${accountId} and status = 'Queued' and not awaits_release and next_retry_at is not null
       order by next_retry_at limit ${MOST_WAITING}
     ) m
     order by m.next_retry_at`;

@@ -35,15 +35,23 @@ export function postgresOutbound(sql: Sql): OutboundStore {
       const [row] = await rowsOf<{ ms: number | null }>(sql`
         select greatest(0, floor(extract(epoch from now() - min(first.at)) * 1000))::float8 as ms
         from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
-          select next_retry_at as at from outbound where status = 'Queued' and shard = s.shard
+          select next_retry_at as at from outbound
+          where status = 'Queued' and not awaits_release and shard = s.shard
           order by next_retry_at limit 1) first`);
       return row?.ms ?? 0;
     },
     async isStranded(shards) {
       const found = await rowsOf(sql`
-        select from outbound o where status = 'Sending' and shard = any(${shards as number[]}::int[])
+        select from outbound o
+        where status = 'Sending' and not awaits_release and shard = any(${shards as number[]}::int[])
           and not exists (select from nodes n where n.incarnation = o.attempt_by and n.expires_at > now()) limit 1`);
       return found.length > 0;
+    },
+    async awaitingRelease() {
+      const [row] = await rowsOf<{ count: number }>(
+        sql`select count(*)::int as count from outbound where awaits_release`,
+      );
+      return row!.count;
     },
     list(status, limit) {
       const wanted = status === undefined ? sql`o.status <> 'Draft'` : sql`o.status = ${status}`;
@@ -66,6 +74,12 @@ export function postgresOutbound(sql: Sql): OutboundStore {
         insert into outbound_requests (account_id, outbound_id, action)
         select account_id, id, ${action} from outbound where account_id = ${accountId} and id = ${outboundId}
         on conflict (account_id, outbound_id) do update set action = excluded.action, at = now()`);
+    },
+    async requestReleases() {
+      await rowsOf(sql`
+        insert into outbound_requests (account_id, outbound_id, action)
+        select account_id, id, 'release' from outbound where awaits_release
+        on conflict (account_id, outbound_id) do nothing`);
     },
     async isRequested({ accountId, outboundId }) {
       const rows = await rowsOf(sql`
@@ -127,7 +141,7 @@ function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exc
     select due.account_id, due.id, s.shard, extract(epoch from due.next_retry_at)::float8 as at
     from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
       select account_id, id, next_retry_at from outbound
-      where status = 'Queued' and shard = s.shard and next_retry_at <= now() and id <> all(${except as string[]}::uuid[])
+      where status = 'Queued' and not awaits_release and shard = s.shard and next_retry_at <= now() and id <> all(${except as string[]}::uuid[])
         and account_id <> all(${exceptAccounts as string[]}::uuid[])
       order by next_retry_at limit ${limit}
     ) due
@@ -145,7 +159,7 @@ function held(sql: Sql, shards: readonly number[], withinMs: number, limit: numb
     from (
       select account_id, id, held_until, row_number() over (partition by account_id order by held_until) as rank from (
         select account_id, id, held_until from outbound
-        where held_until <= now() + ${withinMs}::float8 * interval '1 ms'
+        where held_until is not null and not awaits_release and held_until <= now() + ${withinMs}::float8 * interval '1 ms'
           and shard = any(${shards as number[]}::int[]) and id <> all(${except as string[]}::uuid[])
         order by held_until limit ${RANKED}
       ) first
@@ -162,7 +176,7 @@ function interrupted(
 ) {
   return sql`
     select account_id as "accountId", id as "outboundId", attempt_id as interrupted from outbound o
-    where status = 'Sending' and shard = any(${shards as number[]}::int[])
+    where status = 'Sending' and not awaits_release and shard = any(${shards as number[]}::int[])
       and case when attempt_by = ${incarnation} then id <> all(${except as string[]}::uuid[])
         else not exists (select from nodes n where n.incarnation = o.attempt_by and n.expires_at > now()) end
     limit ${limit}`;

@@ -298,3 +298,66 @@ test('an email that is sent before its time is sent as the message that is dated
   const released = await world.sql`select encode(hash, 'hex') as hash from blob_candidates`;
   t.true(released.some(({ hash }) => hash === blob));
 });
+
+test('no delivery of a restored email begins before its release, which makes it due when it was due before', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown } = await me(world);
+  const store = postgresOutbound(world.sql);
+  const heldUntil = clock.now() + HOUR;
+  const ids = async (n: number) => {
+    const made = [];
+    for (let i = 0; i < n; i++) made.push((await enqueued(world, accountId, ['b@remote.test'])).id);
+    return made;
+  };
+  const [queued, retried, cancelled, undone] = await ids(4);
+  const [sending, cancelledSending] = await ids(2);
+  for (const id of [sending!, cancelledSending!]) t.truthy((await started(world, accountId, id)).reply);
+  const later = await held(world, accountId, ['b@remote.test'], heldUntil);
+  await world.sql`update outbound set awaits_release = true where status in ('Queued', 'Sending')`;
+  world.reload();
+  const fresh = await enqueued(world, accountId, ['b@remote.test']);
+
+  const readable = async () => [
+    ...(await store.due(SHARDS, 10, [], [])),
+    ...(await store.interrupted(SHARDS, 'another', 10, [])),
+    ...(await store.held(SHARDS, 2 * HOUR, 10, [])),
+  ];
+  t.deepEqual(
+    (await readable()).map(({ outboundId }) => outboundId),
+    [fresh.id],
+    'what is sent after the restore does not wait',
+  );
+  t.is(await store.awaitingRelease(), 7);
+  t.false(await store.isStranded(SHARDS));
+  t.is((await started(world, accountId, queued!)).refusal, 'notDue');
+  t.is((await mailbox.ask('releaseOutbound', { outboundId: later.id, heldUntil })).refusal, 'released');
+
+  const manage = (outboundId: string, action: 'retry' | 'cancel' | 'release') =>
+    mailbox.ask('manageOutbound', { outboundId, action });
+  t.is((await manage(fresh.id, 'release')).refusal, 'notPossible');
+  t.is((await manage(retried!, 'retry')).reply?.status, 'Queued', 'a retry releases one email');
+  t.is((await manage(cancelled!, 'cancel')).reply?.status, 'Failed');
+  t.is((await manage(cancelledSending!, 'cancel')).reply?.status, 'Failed');
+  t.true((await mailbox.ask('cancelOutbound', { outboundId: undone! })).reply?.cancelled);
+  t.is(await store.awaitingRelease(), 3);
+  await store.requestReleases();
+  const requests = await store.requests(SHARDS, 10);
+  t.deepEqual(
+    requests.map(({ action }) => action),
+    ['release', 'release', 'release'],
+  );
+  world.noted.length = 0;
+  for (const { outboundId, action } of requests) t.is((await manage(outboundId, action)).reply?.status, 'Queued');
+  t.deepEqual(world.noted.toSorted(), [queued!, sending!].toSorted(), 'the held email is not due');
+  t.is(await store.awaitingRelease(), 0);
+  t.like(await shown(later.id), { heldUntil, nextRetryAt: null });
+  world.reload();
+  const delivery = await started(world, accountId, sending!);
+  t.is(delivery.reply?.recipients.length, 1);
+  await reported(world, accountId, sending!, delivery.attemptId, [
+    outcome(delivery.reply!.recipients[0]!.id, 'temporary'),
+  ]);
+  t.is((await shown(sending!)).status, 'Queued', 'it does not wait once more');
+  t.is(await store.awaitingRelease(), 0);
+});

@@ -55,7 +55,7 @@ const command = fc.oneof(
     arbitrary: fc.record({
       name: fc.constant('manageOutbound' as const),
       which,
-      action: fc.constantFrom('retry' as const, 'cancel' as const),
+      action: fc.constantFrom('retry' as const, 'cancel' as const, 'release' as const),
     }),
   },
 );
