@@ -1,6 +1,7 @@
 // Tests which folder may import which (docs/architecture.md, "Layout"): compares all imports of src with one table.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
+import { SAVED_SEQUENCES, SAVED_TABLES, UNSAVED_TABLES } from '../src/store/postgres/backup/saved-tables.js';
 import test from './support/test.js';
 
 const SRC = 'src';
@@ -84,7 +85,17 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ],
   [
     'transfer/',
-    ['transfer/', 'mail/', 'store/blobs', 'store/errors', 'store/imports', 'store/mailboxes', 'store/mailbox-rows'],
+    [
+      'transfer/',
+      'mail/',
+      'store/backup/',
+      'store/blobs',
+      'store/errors',
+      'store/imports',
+      'store/mailboxes',
+      'store/mailbox-rows',
+      'superstruct',
+    ],
   ],
   ['content/decode/', ['content/decode/', 'work/', 'mail/', 'html-to-text', 'mailparser']],
   ['content/spool/', ['content/spool/', 'work/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
@@ -226,6 +237,8 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   mailparser: 'content/decode/',
   'html-to-text': 'content/decode/',
   imapflow: 'transfer/imap-source.ts',
+  'age-encryption': 'transfer/backup/encryption.ts',
+  fzstd: 'transfer/backup/compression.ts',
 };
 
 /** The driver accepts sockets of these files; its own are not watched. */
@@ -416,6 +429,18 @@ test('SQL is written in store/postgres alone', (t) => {
     files(SRC).filter((file) => !file.startsWith('store/postgres/') && /\bsql(<|`|\.unsafe\()/.test(read(file))),
     [],
   );
+});
+
+test('backups know every table and sequence that the migrations make', (t) => {
+  const folder = join(SRC, 'store/postgres/migrations');
+  const text = readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const made = (kind: string) =>
+    [...text.matchAll(new RegExp(`^create ${kind} (\\w+)`, 'gm'))].map((match) => match[1]!);
+  const known = [...SAVED_TABLES.map(({ name }) => name), ...UNSAVED_TABLES];
+  t.deepEqual(made('table').toSorted(), known.toSorted(), 'src/store/postgres/backup/saved-tables.ts names each once');
+  t.deepEqual(made('sequence').toSorted(), SAVED_SEQUENCES.toSorted());
 });
 
 test('migrations have numbers of their own', (t) => {

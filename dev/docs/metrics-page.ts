@@ -29,6 +29,7 @@ export function allFamilies(node: MeteredNode): Metrics {
     releases: { released: 0 },
     merging: { waiting: 0 },
     doctor: undefined,
+    backupWatch: { lastBackupAt: 0, awaitingRelease: 0 },
   });
   return metrics;
 }

@@ -41,7 +41,9 @@ export function onStore(commands: readonly Command[]): void {
         mayCreate = command.opts<{ create?: boolean }>().create === true;
       })
       .hook('postAction', () => {
-        if (command.opts<{ json?: boolean }>().json === true) return;
+        const { json, check } = command.opts<{ json?: boolean; check?: boolean }>();
+        // A check of a file opens no store.
+        if (json === true || check === true) return;
         command.configureOutput().writeErr?.(`(store: ${storeName(readConfig())})\n`);
       });
   }
@@ -88,31 +90,58 @@ export async function examiningStore<T>(work: (sql: Sql) => Promise<T>): Promise
   });
 }
 
+/** Opens the store for a restore: the schema may be missing, and so may an embedded store, which is created. */
+export async function restoringStore<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  mayCreate = true;
+  const config = readConfig();
+  return withAddress(config, async (address) => {
+    const sql = connect(address, { max: 1, applicationName: 'mansio restore' });
+    try {
+      await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+      return await work(sql);
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  });
+}
+
+/** Whether there is a store; that of DATABASE_URL may be empty. */
+export function hasStore(): boolean {
+  const { databaseUrl, dataDir } = readConfig();
+  return databaseUrl !== undefined || hasEmbedded(dataDir);
+}
+
+const hasEmbedded = (dataDir: string) => existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
+
 async function withAddress<T>(config: Config, work: (address: DatabaseAddress) => Promise<T>): Promise<T> {
-  if (config.databaseUrl !== undefined) return work({ url: config.databaseUrl });
-  refuseClosed(config.dataDir);
-  const running = findEmbedded(config.dataDir);
-  if (running !== undefined) return work(running);
-  if (!mayCreate && !existsSync(join(config.dataDir, 'postgres', 'PG_VERSION')))
-    throw new CommandError(
-      `there is no store in ${config.dataDir}: give the command the settings of its node (DATABASE_URL or ` +
-        'MANSIO_DATA_DIR, see --env-file), or make a new embedded store there with --create',
-    );
-  // The default action of a signal would leave the database running; an exit stops it.
+  // The default action of a signal would leave the database running, and a file half written; an exit ends both.
   const exits = Object.entries({ SIGINT: 130, SIGTERM: 143 }).map(([signal, code]) => ({
     signal,
     exit: () => process.exit(code),
   }));
   for (const { signal, exit } of exits) process.on(signal, exit);
   try {
-    const started = await startEmbedded({ dataDir: config.dataDir, log: pino({ level: 'silent' }) });
-    try {
-      return await work(started.address);
-    } finally {
-      await started.stop();
-    }
+    return await withDatabase(config, work);
   } finally {
     for (const { signal, exit } of exits) process.off(signal, exit);
+  }
+}
+
+async function withDatabase<T>(config: Config, work: (address: DatabaseAddress) => Promise<T>): Promise<T> {
+  if (config.databaseUrl !== undefined) return work({ url: config.databaseUrl });
+  refuseClosed(config.dataDir);
+  const running = findEmbedded(config.dataDir);
+  if (running !== undefined) return work(running);
+  if (!mayCreate && !hasEmbedded(config.dataDir))
+    throw new CommandError(
+      `there is no store in ${config.dataDir}: give the command the settings of its node (DATABASE_URL or ` +
+        'MANSIO_DATA_DIR, see --env-file), or make a new embedded store there with --create',
+    );
+  const started = await startEmbedded({ dataDir: config.dataDir, log: pino({ level: 'silent' }) });
+  try {
+    return await work(started.address);
+  } finally {
+    await started.stop();
   }
 }
 

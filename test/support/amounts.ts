@@ -52,6 +52,8 @@ export const KILLS = {
   flags: amount(3, 10),
   /** `scenarios/faults/import-kill` kills a node during an import. */
   imports: amount(3, 10),
+  /** `scenarios/faults/backup-kill` kills backups, and then restores. */
+  backups: amount(3, 12),
   /** `scenarios/mail/send-later` */
   sendLater: amount(2, 4),
   /** `scenarios/cluster/kill` kills nodes of a cluster under load. */

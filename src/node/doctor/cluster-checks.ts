@@ -51,8 +51,17 @@ function newestOf(versions: readonly string[]): string {
 export const queueCheck: NodeCheck = {
   name: 'queue',
   async run({ store }) {
-    const [overdueMs, inboundMs] = await Promise.all([store.overdueMs(), store.inboundOldestMs()]);
-    return [outgoing(overdueMs), incoming(inboundMs ?? 0)];
+    const [overdueMs, inboundMs, awaiting] = await Promise.all([
+      store.overdueMs(),
+      store.inboundOldestMs(),
+      store.awaitingRelease(),
+    ]);
+    const restored = warn(
+      'restored',
+      `${counted(awaiting, 'email')} of a backup not delivered`,
+      'mansio queue release',
+    );
+    return [outgoing(overdueMs), incoming(inboundMs ?? 0), ...(awaiting > 0 ? [restored] : [])];
   },
 };
 

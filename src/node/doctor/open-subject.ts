@@ -5,6 +5,7 @@ import { type Pace, pacedDns } from '../../net/dns/paced-dns.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
 import { postgresUnclaimed } from '../../store/postgres/accounts/unclaimed.js';
+import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import type { Sql } from '../../store/postgres/driver/client.js';
 import { readDatabaseClock, readDatabaseCondition } from '../../store/postgres/driver/database-condition.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
@@ -71,6 +72,8 @@ function storeOf(sql: Sql): DoctorStore {
     },
     inboundOldestMs: async () => (await postgresBacklog(sql).inbound()).oldestMs,
     unclaimed: () => postgresUnclaimed(sql).list(),
+    lastBackup: () => lastBackup(sql),
+    awaitingRelease: () => postgresOutbound(sql).awaitingRelease(),
   };
 }
 

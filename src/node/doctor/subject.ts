@@ -2,6 +2,7 @@
 import { networkInterfaces } from 'node:os';
 import { type Dns, DnsFailure } from '../../net/dns/resolver.js';
 import { canonicalAddress } from '../../net/tcp/ip-address.js';
+import type { LastBackup } from '../../store/backup/store-snapshot.js';
 import type { ClusterView, NodeRow } from '../../store/leases.js';
 import type { DatabaseCondition } from '../../store/postgres/driver/database-condition.js';
 import type { SigningKey } from '../../store/signing-keys.js';
@@ -28,6 +29,10 @@ export interface DoctorStore {
   /** The age of the oldest accepted message that waits for its mailbox, in ms. */
   inboundOldestMs(): Promise<number | null>;
   unclaimed(): Promise<readonly UnclaimedMail[]>;
+  /** Undefined when `mansio backup` has never completed one. */
+  lastBackup(): Promise<LastBackup | undefined>;
+  /** The number of restored outbound emails that wait for their release. */
+  awaitingRelease(): Promise<number>;
 }
 
 export interface DoctorSubject {

@@ -4,6 +4,7 @@ import { type Releases, startReleases } from '../../actors/delivery/releases.js'
 import { type ImportPlacing, startImportPlacing } from '../../actors/mailbox/background/import-placing.js';
 import { type Redelivery, startRedelivery } from '../../actors/mailbox/background/redelivery.js';
 import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
+import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
 import { postgresImports } from '../../store/postgres/mailbox/imports.js';
@@ -12,6 +13,7 @@ import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresStsMaintenance } from '../../store/postgres/outbound/sts-maintenance.js';
 import type { DailyDoctor } from '../doctor/daily-doctor.js';
+import { type BackupWatch, startBackupWatch } from './backup-watch.js';
 import type { ClusterAccess } from './cluster.js';
 import { startDoctor } from './doctor.js';
 import { addJob, type EngineContext } from './engine-context.js';
@@ -25,6 +27,7 @@ interface BackgroundWork {
   readonly releases: Releases;
   /** Undefined where another process of the parent runs it, and in the demo. */
   readonly doctor: DailyDoctor | undefined;
+  readonly backupWatch: BackupWatch;
 }
 
 const REDELIVERY_INTERVAL_MS = 2_000;
@@ -66,9 +69,15 @@ export async function startBackground(
     intervalMs: RELEASE_INTERVAL_MS,
   });
   addJob(context, 'releases of held mail', () => releases.stop());
+  const backupWatch = startBackupWatch({
+    lastBackup: () => lastBackup(node.maintenanceSql),
+    outbound: postgresOutbound(node.maintenanceSql),
+    log,
+  });
+  addJob(context, 'watch of backups', () => backupWatch.stop());
   keepHouse(context, stores, mailboxes);
   const doctor = startDoctor(context, ownership);
-  return { redelivery, placing, releases, doctor };
+  return { redelivery, placing, releases, backupWatch, doctor };
 }
 
 /** Housekeeping has a pool of its own, so that it never delays mail. */

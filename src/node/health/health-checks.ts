@@ -5,6 +5,7 @@ import { outboundNodes } from '../../actors/delivery/delivery-placement.js';
 import type { QueueStatus } from '../../actors/delivery/queue-status.js';
 import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import type { HealthCheck, HealthResult } from '../../gateways/http/health.js';
+import type { LastBackup } from '../../store/backup/store-snapshot.js';
 import type { CommitWatch } from '../../store/commit-watch.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import { ping } from '../../store/postgres/driver/ping.js';
@@ -25,6 +26,8 @@ const LEAST_FREE_OCTETS = 32 * 1024 * 1024;
 const BLIND_MS = 30_000;
 /** Due mail is started within a second or two; a node that is behind for longer does not keep up. */
 const LAG_MS = 60_000;
+/** Two daily backups have failed. */
+const OLD_BACKUP_MS = 3 * DAY_MS;
 /** A node that restarts is back within this time. */
 const ABSENCE_MS = 10_000;
 
@@ -61,6 +64,8 @@ export function healthChecks(
     readonly doctor?: Pick<DailyDoctor, 'last'> | undefined;
     /** The outbound mail of all nodes. */
     readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded' | 'awaitingRelease'>;
+    /** Returns the last backup that `mansio backup` has made of the store. */
+    readonly lastBackup: () => Promise<LastBackup | undefined>;
   },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
@@ -94,6 +99,7 @@ export function healthChecks(
       },
     },
   ];
+  checks.push(backupCheck(parts.lastBackup, now));
   if (parts.signing !== undefined) checks.push(signingCheck(parts.signing));
   if (parts.relayLogins !== undefined) checks.push(relayCheck(parts.relayLogins));
   const backendTls = backendTlsCheck(config);
@@ -222,6 +228,24 @@ function certificateCheck(tls: Checked['tls'], now: () => number): HealthCheck {
       if (left <= NEAR_EXPIRY_DAYS * DAY_MS)
         return { status: 'Degraded', description: 'The TLS certificate expires soon.', data };
       return { status: 'Healthy', description: 'The TLS certificate is valid.', data };
+    },
+  };
+}
+
+/** A store that has never had a backup of this kind may be saved in other ways, so this is no fault. */
+function backupCheck(lastBackup: () => Promise<LastBackup | undefined>, now: () => number): HealthCheck {
+  return {
+    name: 'backup',
+    tags: ['infrastructure'],
+    run: async () => {
+      const last = await lastBackup();
+      if (last === undefined) return { status: 'Healthy', description: 'No backup was made by "mansio backup".' };
+      const ageMs = Math.max(0, now() - last.at);
+      const data = { lastBackupAt: new Date(last.at).toISOString(), ageHours: Math.floor(ageMs / (DAY_MS / 24)) };
+      if (ageMs > OLD_BACKUP_MS) {
+        return { status: 'Degraded', description: 'The last backup is more than three days old.', data };
+      }
+      return { status: 'Healthy', description: 'The last backup is recent.', data };
     },
   };
 }

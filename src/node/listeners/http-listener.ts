@@ -17,6 +17,7 @@ import type { Dns } from '../../net/dns/resolver.js';
 import { createHttpClient, type HttpClient } from '../../net/http-client/http-client.js';
 import { targetUrlFault } from '../../net/http-client/target-url.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
+import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import { atMost } from '../../work/time-bounds.js';
@@ -193,6 +194,7 @@ export function checksOf(
     relayLogins,
     outbound,
     doctor,
+    lastBackup: () => resources.breaker.run(() => lastBackup(resources.healthSql)),
   });
 }
 

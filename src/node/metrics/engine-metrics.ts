@@ -23,6 +23,8 @@ export interface EngineParts {
   readonly merging: Pick<SearchMerging, 'waiting'>;
   /** Undefined on nodes that do not run the daily checks. */
   readonly doctor: Pick<DailyDoctor, 'last'> | undefined;
+  /** `lastBackupAt`: in ms since the epoch. Both are undefined until they have been read. */
+  readonly backupWatch: { readonly lastBackupAt: number | undefined; readonly awaitingRelease: number | undefined };
 }
 
 const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
@@ -31,6 +33,7 @@ export function watchEngine(families: Families, parts: EngineParts): void {
   const { host, ownership, transport, redelivery, placing, releases, merging } = parts;
   watchConsumers(families, parts.consumers);
   watchDoctor(families, () => parts.doctor?.last);
+  watchBackups(families, parts.backupWatch);
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
   families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
@@ -121,5 +124,18 @@ function watchDoctor(families: Families, last: () => DoctorReport | undefined): 
       const report = last();
       return report && report.at / 1000;
     },
+  );
+}
+
+function watchBackups(families: Families, watch: EngineParts['backupWatch']): void {
+  families.gauge(
+    'last_backup_timestamp_seconds',
+    'When "mansio backup" last saved the store, read every minute; 0 when it never has.',
+    () => (watch.lastBackupAt === undefined ? undefined : watch.lastBackupAt / 1000),
+  );
+  families.gauge(
+    'restored_emails_waiting',
+    'Restored outbound emails that wait for "mansio queue release", read every minute.',
+    () => watch.awaitingRelease,
   );
 }

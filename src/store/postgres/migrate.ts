@@ -7,6 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StartFault } from '../../work/start-fault.js';
+import type { AppliedMigration } from '../backup/store-snapshot.js';
 import { StoreFault } from '../errors.js';
 import { type Sql, type SqlTransaction, storeFault } from './driver/client.js';
 
@@ -26,10 +27,8 @@ export class MigrationMismatch extends StartFault {
   }
 }
 
-interface MigrationFile {
-  readonly name: string;
+interface MigrationFile extends AppliedMigration {
   readonly text: string;
-  readonly checksum: string;
 }
 
 const FILES = fileURLToPath(new URL('./migrations/', import.meta.url));
@@ -45,9 +44,17 @@ const RETRY_MS = 1_000;
 /** The first migration of 0.1.0, from whose schema no migration leads to this one. */
 const SCHEMA_OF_0_1_0 = '0001_engine';
 
-/** @throws MigrationMismatch, StoreFault */
-export async function migrate(sql: Sql, directory = FILES): Promise<Migrated> {
-  const files = await readFiles(directory);
+/** The migrations of this program, in their order. */
+export async function knownMigrations(directory = FILES): Promise<readonly AppliedMigration[]> {
+  return (await readFiles(directory)).map(({ name, checksum }) => ({ name, checksum }));
+}
+
+/**
+ * `upTo`: the name of the last migration that is applied; all are when it is absent.
+ * @throws MigrationMismatch, StoreFault
+ */
+export async function migrate(sql: Sql, directory = FILES, upTo?: string): Promise<Migrated> {
+  const files = (await readFiles(directory)).filter(({ name }) => upTo === undefined || name <= upTo);
   try {
     const recorded = await locked(sql, async (tx) => {
       await createRecord(tx);

@@ -22,16 +22,21 @@ test('nodes: none, of several versions, silent', async (t) => {
   t.deepEqual(await of({ nodes: [{ ...NODE, state: 'cut off' }] }), ['one warn']);
 });
 
-test('queue: late, and mail that is in no mailbox', async (t) => {
-  const of = async (overdue: number, inbound: number | null) => {
+test('queue: late, mail that is in no mailbox, and restored mail that waits', async (t) => {
+  const of = async (overdue: number, inbound: number | null, awaiting = 0) => {
     const { subject } = await subjectFor(t, {
-      store: { overdueMs: async () => overdue, inboundOldestMs: async () => inbound },
+      store: {
+        overdueMs: async () => overdue,
+        inboundOldestMs: async () => inbound,
+        awaitingRelease: async () => awaiting,
+      },
     });
     return (await queueCheck.run(subject)).map(({ status }) => status);
   };
   t.deepEqual(await of(0, null), ['ok', 'ok']);
   t.deepEqual(await of(90_000, 5_000), ['warn', 'ok']);
   t.deepEqual(await of(7_200_000, 90_000), ['fail', 'fail']);
+  t.deepEqual(await of(0, null, 3), ['ok', 'ok', 'warn']);
 });
 
 test('unclaimed mail is counted', async (t) => {

@@ -115,6 +115,8 @@ export async function subjectFor(t: { teardown(work: () => Promise<void>): void 
       overdueMs: async () => 0,
       inboundOldestMs: async () => null,
       unclaimed: async () => [],
+      lastBackup: async () => undefined,
+      awaitingRelease: async () => 0,
       ...store,
     },
     facts: { view: { nodes, leases: [] }, domains, keys },

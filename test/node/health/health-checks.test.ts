@@ -9,6 +9,7 @@ const dataDirectory = { path: '.' };
 const breaker = { run: <T>(work: () => Promise<T>) => work() };
 const QUIET = { overdueMs: async () => 0, isStranded: async () => false, awaitingRelease: async () => 0 };
 const LOCAL = { tls: undefined, natsUrl: undefined, databaseUrl: undefined };
+const NEVER = async () => undefined;
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
 test("the certificate is watched when it is the operator's, degraded near its end and unhealthy behind it", async (t) => {
@@ -35,6 +36,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
         hub: { connections: 0 },
         commits: { failing: undefined },
         outbound: QUIET,
+        lastBackup: NEVER,
         ownership,
         queue: undefined,
         signing: undefined,
@@ -44,7 +46,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
     );
   t.deepEqual(
     names(undefined).map(({ name }) => name),
-    ['database', 'storage', 'shards', 'signalr', 'delivery-queue'],
+    ['database', 'storage', 'shards', 'signalr', 'delivery-queue', 'backup'],
   );
   const check = names(FILES).at(-1)!;
   t.is(check.name, 'tls-certificate');
@@ -98,6 +100,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         hub: { connections: 0 },
         commits: { failing: undefined },
         outbound: QUIET,
+        lastBackup: NEVER,
         ownership: { ...ownership, ...changed },
         queue: undefined,
         signing: undefined,
@@ -146,6 +149,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       hub: { connections: 0 },
       commits: { failing: undefined },
       outbound: QUIET,
+      lastBackup: NEVER,
       ownership,
       queue,
       signing: undefined,
@@ -217,14 +221,15 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         signing: undefined,
         relayLogins: undefined,
         outbound,
+        lastBackup: NEVER,
       },
     );
     t.deepEqual(
       checks.map(({ name }) => name),
-      ['database', 'storage', 'shards', 'delivery-queue'],
+      ['database', 'storage', 'shards', 'delivery-queue', 'backup'],
       'without a hub nothing is said of one',
     );
-    const { status } = await checks.at(-1)!.run();
+    const { status } = await checks.find(({ name }) => name === 'delivery-queue')!.run();
     t.deepEqual(asked, [[0, 1, 2]], 'all shards');
     return status;
   };
@@ -238,4 +243,44 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
   t.is(await result(view({}), 100_000), 'Degraded');
   t.is(await result(undefined, 20_000), 'Healthy');
   t.is(await result(view({}), 0, false, 3), 'Degraded', 'restored emails wait for their release');
+});
+
+test('an old backup is degraded; a store that was never saved so is not', async (t) => {
+  const now = Date.UTC(2026, 0, 10);
+  const result = (daysAgo: number | undefined) => {
+    const ownership = {
+      nodeId: 'a',
+      state: 'serving',
+      isCurrent: true,
+      owned: [],
+      shards: 1,
+      view: undefined,
+      unreachable: [],
+    } as const;
+    const resources = {
+      healthSql: undefined as never,
+      breaker,
+      dataDirectory,
+      tls: { notAfter: new Date() },
+      config: LOCAL,
+    };
+    const parts = {
+      hub: undefined,
+      commits: { failing: undefined },
+      outbound: QUIET,
+      ownership,
+      queue: undefined,
+      signing: undefined,
+      relayLogins: undefined,
+    };
+    const lastBackup = async () =>
+      daysAgo === undefined ? undefined : { at: now - daysAgo * DAY, bytes: 1, isEncrypted: false };
+    return healthChecks(resources, { ...parts, lastBackup }, () => now)
+      .find(({ name }) => name === 'backup')!
+      .run();
+  };
+  t.is((await result(undefined)).status, 'Healthy');
+  t.like(await result(1), { status: 'Healthy', data: { lastBackupAt: '2026-01-09T00:00:00.000Z', ageHours: 24 } });
+  t.is((await result(3)).status, 'Healthy');
+  t.is((await result(3.1)).status, 'Degraded');
 });

@@ -40,6 +40,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     doctor: {
       last: { at: 5_000, findings: [{ check: 'mx', subject: 'a.test', status: 'fail', detail: '', fix: '' }] },
     },
+    backupWatch: { lastBackupAt: 1_796_000_000_500, awaitingRelease: 6 },
   });
   return made;
 }

@@ -1,0 +1,97 @@
+// Kills backups and restores at any moment: a file is whole or not there, a store is whole or empty, and the command can be repeated.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createAccount } from '../../../dev/node-accounts.js';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import { connect, type Sql } from '../../../src/store/postgres/driver/client.js';
+import { amount, KILLS } from '../../support/amounts.js';
+import { mansio } from '../../support/command.js';
+import { bareEnvironment, nodeDirectory, PROGRAM, storeSettings } from '../../support/node.js';
+import test from '../../support/test.js';
+
+const BLOBS = amount(40, 200);
+const BLOB_OCTETS = 1_000_000;
+
+/** A store with mail of about a megabyte each that does not compress. */
+async function filled(sql: Sql): Promise<void> {
+  await createAccount(sql, 'zoe@example.test');
+  await sql`
+    insert into blob_chunks (hash, seq, data)
+    select sha256(int4send(i)), n, b.data from generate_series(1, ${BLOBS}) i, generate_series(0, ${BLOB_OCTETS / 8000 - 1}) n,
+      lateral (select string_agg(sha256(int4send(i * 1000000 + n * 1000 + k)), '') as data from generate_series(1, 250) k) b`;
+}
+
+const sqlOf = (dataDir: string) =>
+  connect({ url: storeSettings(dataDir)['DATABASE_URL']! }, { max: 1, applicationName: 'test' });
+
+function started(dataDir: string, args: readonly string[]) {
+  const env = { ...bareEnvironment(), ...storeSettings(dataDir) };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: 'ignore' });
+  return { child, ended: once(child, 'exit') };
+}
+
+test('a backup that is killed leaves no file, a restore that is killed an empty store', async (t) => {
+  t.timeout(600_000);
+  const first = await nodeDirectory();
+  const [sql, folder] = [sqlOf(first), temporaryDirectory('mansio-backups-')];
+  t.teardown(() => sql.end());
+  await filled(sql);
+  const file = join(folder, 'backup');
+  const part = `${file}.part`;
+  const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
+  for (let kill = 0; kill < KILLS.backups; kill++) {
+    const { child, ended } = started(first, ['backup', file]);
+    // Later each time; the last one comes when the file is nearly whole.
+    const until = 1 + (kill / KILLS.backups) * BLOBS * BLOB_OCTETS;
+    while (sizeOf(part) < until && !existsSync(file) && child.exitCode === null) await delay(1);
+    child.kill('SIGKILL');
+    await ended;
+    if (!existsSync(file)) continue;
+    t.is((await mansio(first, ['restore', '--check', file])).code, 0, 'a file with the name is whole');
+  }
+  const saved = await mansio(first, ['backup', file, '--json']);
+  t.is(saved.code, 0, saved.stderr);
+  t.false(existsSync(part));
+
+  const second = await nodeDirectory();
+  const target = sqlOf(second);
+  t.teardown(() => target.end());
+  const tables = ['settings', 'accounts', 'blob_chunks', 'folders', 'search_pages'];
+  const rows = async () => {
+    const [row] =
+      await target`select (select count(*)::int from accounts) as accounts, (select count(*)::int from blob_chunks) as chunks`;
+    return [row!['accounts'], row!['chunks']];
+  };
+  const whole = [1, (BLOBS * BLOB_OCTETS) / 8000];
+  let killed = 0;
+  for (let kill = 0; kill < KILLS.backups; kill++) {
+    const { child, ended } = started(second, ['restore', file]);
+    const table = tables[kill % tables.length]!;
+    const isFilling = async () =>
+      (
+        await target`select from pg_stat_activity where datname = current_database() and query like ${`copy "${table}"%`}`
+      ).length > 0;
+    while (child.exitCode === null && !(await isFilling())) await delay(1);
+    child.kill('SIGKILL');
+    const [code] = await ended;
+    // The server notices the end of the connection, and undoes the transaction; until then it holds the locks.
+    const found = await rows();
+    if (code === 0) {
+      t.deepEqual(found, whole);
+      break;
+    }
+    killed++;
+    t.true([String([0, 0]), String(whole)].includes(String(found)), `all or nothing: ${found}`);
+    if (String(found) === String(whole)) break;
+  }
+  t.true(killed > 0);
+  if (String(await rows()) !== String(whole)) {
+    const restored = await mansio(second, ['restore', file, '--json']);
+    t.is(restored.code, 0, restored.stderr);
+    t.deepEqual(JSON.parse(restored.stdout), JSON.parse(saved.stdout));
+  }
+  t.deepEqual(await rows(), whole);
+});
