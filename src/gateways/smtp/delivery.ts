@@ -1,7 +1,7 @@
 // Brings the message of a transaction into the store and to its mailboxes (docs/decisions/0055, 0077). A mailbox gets it inline, on
-// whichever node it is: the statement that commits the placing also stores the message. Of several mailboxes those of this node get it: the
-// first statement also stores an inbound row for each account that does not place it then. If no mailbox accepts it, blob and inbound rows
-// are stored first, and mailboxes place it from their rows.
+// whichever node it is: the statement that commits the placing also stores the message. Of several mailboxes those of one node get it, of
+// this one if it has any: the first statement also stores an inbound row for each account that does not place it then. If no mailbox
+// accepts it, blob and inbound rows are stored first, and mailboxes place it from their rows.
 import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../actors/runtime/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
@@ -19,7 +19,7 @@ export const DELIVERY_DEADLINE_MS = 2000;
 
 export interface PlacingPorts {
   readonly inbound: InboundStore;
-  readonly inlineMessages: Pick<InlineMessages, 'commitInline' | 'share'>;
+  readonly inlineMessages: Pick<InlineMessages, 'commitInline' | 'share' | 'commitTogether'>;
   readonly mailboxes: Mailboxes;
   readonly tracer: Tracer;
 }
@@ -73,13 +73,14 @@ async function takenByOne(
 
 /** The first mailbox stores the message for all accounts. Other nodes and later commits place it as soon as it is stored. */
 async function takenByAny(
-  { inlineMessages, mailboxes }: PlacingPorts,
+  ports: PlacingPorts,
   deliveries: readonly AcceptedDelivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
+  const { inlineMessages, mailboxes } = ports;
   const shared = inlineMessages.share({ content, summary: envelope.summary }, envelope, deliveries.map(rowOf));
-  if (shared === undefined) return undefined;
+  if (shared === undefined) return takenElsewhere(ports, deliveries, content, envelope);
   const { message } = shared;
   const isStored = message.ended.catch(() => false);
   let fault: StoreFault | undefined;
@@ -101,6 +102,30 @@ async function takenByAny(
     if (delivery.emailId === undefined && (await isStored)) await place(mailboxes, delivery, content.hash, envelope);
   });
   return (await message.ended) ? placed : undefined;
+}
+
+/** None of the mailboxes is on this node: those of one other node get the message together. */
+async function takenElsewhere(
+  { inlineMessages, mailboxes }: PlacingPorts,
+  deliveries: readonly AcceptedDelivery[],
+  content: BlobContent,
+  envelope: InboundEnvelope,
+): Promise<readonly Promise<void>[] | undefined> {
+  const byId = new Map(deliveries.map((delivery) => [delivery.inboundId, delivery]));
+  const { answers, isStored, isTried } = await inlineMessages.commitTogether(
+    { content, summary: envelope.summary },
+    envelope,
+    deliveries.map(rowOf),
+    ({ id }, handle, how) => deliver(mailboxes, byId.get(id)!, handle, envelope, how),
+  );
+  for (const delivery of deliveries) {
+    delivery.isTried = isTried;
+    const reply = answers.get(delivery.inboundId)?.reply;
+    if (reply !== undefined) delivery.emailId = reply.emailId;
+  }
+  if (!isStored) return undefined;
+  const others = deliveries.filter(({ emailId }) => emailId === undefined);
+  return others.map((delivery) => place(mailboxes, delivery, content.hash, envelope));
 }
 
 /** Stores the message with its inbound rows; resolves with the placing that then runs. @throws StoreFault when nothing was committed */

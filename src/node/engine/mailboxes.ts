@@ -21,6 +21,7 @@ import { newId } from '../../store/ids/new-id.js';
 import { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { LocalDelivery } from '../../store/mailboxes.js';
 import { postgresConsumers } from '../../store/postgres/accounts/consumers.js';
+import { shardOf } from '../../store/shard.js';
 import type { Config } from '../config/config.js';
 import { shareOfMemory } from '../processes/process-share.js';
 import type { ClusterAccess } from './cluster.js';
@@ -58,7 +59,10 @@ export async function startMailboxes(
   const { directory, keyUses } = await openDirectory(context, stores, mailboxes);
   const hosted = hostedDelivery({ directory, facts: messageFacts(stores.blobs), hostname: config.hostname, newId });
   const queueWakeup = new QueueWakeup({ transport, ownership });
-  const inlineMessages = new InlineMessages((accountId) => ownership.epochOf(accountId) !== undefined);
+  const inlineMessages = new InlineMessages(
+    (accountId) => ownership.epochOf(accountId) !== undefined,
+    (accountId) => ownership.view?.leases[shardOf(accountId, ownership.shards)]?.nodeId ?? undefined,
+  );
   const consumers = openConsumers(context, cluster, stores, mailboxes);
   const bodyFilters = startBodyFiltering({ texts: stores.texts, mailboxes, log });
   addJob(context, 'filters that wait for a body', () => bodyFilters.stop());

@@ -2,6 +2,7 @@
 // command packs them; the node that receives it makes inline messages of them again (inline-messages.ts).
 import type { MessageSummary } from '../../mail/summary.js';
 import type { BlobContent } from '../blobs.js';
+import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
 import type { UnstoredMessage } from './unstored-message.js';
 
 /** As it is in the packet: the octets are not encoded, and the index has the form in which the store keeps it. */
@@ -16,6 +17,25 @@ export interface CarriedMessage {
   readonly summary: MessageSummary;
 }
 
+/** The part of one account in a message for several accounts. */
+export interface CarriedShare {
+  /** Id of the inline message. */
+  readonly id: string;
+  /** Id of the message for all its accounts. */
+  readonly messageId: string;
+  /** Id of the delivery to the account. */
+  readonly deliveryId: string;
+  /** The message; absent where another command carries it to the same node. */
+  readonly whole?: {
+    readonly message: CarriedMessage;
+    readonly envelope: InboundEnvelope;
+    /** One delivery per account. */
+    readonly deliveries: readonly InboundDelivery[];
+  };
+}
+
+export type Carried = CarriedMessage | CarriedShare;
+
 export async function carriedMessage(id: string, { content, summary }: UnstoredMessage): Promise<CarriedMessage> {
   return { id, octets: await octetsOf(content), hash: content.hash, index: JSON.stringify(content.index), summary };
 }
@@ -29,15 +49,29 @@ async function octetsOf(content: BlobContent): Promise<Uint8Array> {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, content.size);
 }
 
-/** Undefined when this node does not understand what a packet carries. */
-export function carriedMessages(carried: unknown): readonly CarriedMessage[] | undefined {
-  return Array.isArray(carried) && carried.every(isCarriedMessage) ? carried : undefined;
+/** Returns what a packet carries; nothing when this node does not understand it. */
+export function carriedMessages(packed: unknown): readonly Carried[] {
+  return Array.isArray(packed) && packed.every(isCarried) ? packed : [];
 }
 
-function isCarriedMessage(value: unknown): value is CarriedMessage {
-  const { id, octets, hash, index, summary } = (value ?? {}) as Partial<Record<keyof CarriedMessage, unknown>>;
-  const areTexts = typeof id === 'string' && typeof hash === 'string' && typeof index === 'string';
-  return areTexts && octets instanceof Uint8Array && typeof summary === 'object' && summary !== null;
+type Fields<T> = Partial<Record<keyof T, unknown>>;
+
+const areTexts = (...values: readonly unknown[]) => values.every((value) => typeof value === 'string');
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+
+function isCarried(value: unknown): value is Carried {
+  return isObject(value) && ('messageId' in (value as object) ? isShare(value as object) : isMessage(value as object));
+}
+
+function isMessage({ id, octets, hash, index, summary }: Fields<CarriedMessage>): boolean {
+  return areTexts(id, hash, index) && octets instanceof Uint8Array && isObject(summary);
+}
+
+function isShare({ id, messageId, deliveryId, whole }: Fields<CarriedShare>): boolean {
+  if (!areTexts(id, messageId, deliveryId)) return false;
+  if (whole === undefined) return true;
+  const { message, envelope, deliveries } = (whole ?? {}) as Fields<NonNullable<CarriedShare['whole']>>;
+  return isObject(message) && isMessage(message as object) && isObject(envelope) && Array.isArray(deliveries);
 }
 
 export function unstoredMessage({ octets, hash, index, summary }: CarriedMessage): UnstoredMessage {

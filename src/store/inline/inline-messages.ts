@@ -9,7 +9,14 @@ import { areSmall, isSmall } from '../blobs.js';
 import { StoreFault } from '../errors.js';
 import { newId } from '../ids/new-id.js';
 import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
-import { type CarriedMessage, carriedMessage, carriedMessages, unstoredMessage } from './carried-messages.js';
+import {
+  type Carried,
+  type CarriedShare,
+  carriedMessage,
+  carriedMessages,
+  unstoredMessage,
+} from './carried-messages.js';
+import { ReceivedShares } from './received-shares.js';
 import { type SharedDelivery, SharedMessage } from './shared-message.js';
 import type { UnstoredMessage } from './unstored-message.js';
 
@@ -17,6 +24,8 @@ import type { UnstoredMessage } from './unstored-message.js';
 const INLINE_MS = 1000;
 /** How long a mailbox that had to read a body gets no inline messages: each declined message costs a round trip to the store. */
 const DECLINED_MS = 60_000;
+/** The most mailboxes of another node that get a message together; further ones get it from their rows. */
+const MOST_TOGETHER = 100;
 /** The most mailboxes that are remembered as declining. */
 const MOST_DECLINING = 10_000;
 /** Octets of a message that weigh as much as a command that changes one email. */
@@ -38,7 +47,7 @@ export interface MessageAsk {
   /** Id of the command: equal in both asks when the first one carries the messages, because it may be carried out without an answer. */
   readonly id?: string;
   /** The messages of the handles, for a mailbox of another node. */
-  readonly carried?: readonly CarriedMessage[];
+  readonly carried?: readonly Carried[];
 }
 
 /** Sends a command with one handle per message. */
@@ -147,15 +156,37 @@ export interface SharedInlineMessage {
   readonly inlineMessages: ReadonlyMap<string, InlineMessage>;
 }
 
+/** What became of a message for several accounts. */
+export interface TogetherOutcome<A> {
+  /** Keyed by delivery id. */
+  readonly answers: ReadonlyMap<string, A>;
+  /** It is stored, for all accounts. */
+  readonly isStored: boolean;
+  /** Mailboxes were asked, so a statement may store it, or may have done so, whatever they have answered. */
+  readonly isTried: boolean;
+}
+
 export class InlineMessages {
   readonly #owns: (accountId: string) => boolean;
+  readonly #nodeOf: (accountId: string) => string | undefined;
+  readonly #waitMs: number;
   readonly #inlineMessages = new Map<string, InlineMessage>();
+  readonly #shares = new ReceivedShares();
   /** Accounts whose mailboxes have declined an inline message and get none for a while. */
   readonly #declined = new LRUCache<string, true>({ max: MOST_DECLINING, ttl: DECLINED_MS });
 
-  /** `owns`: whether this node owns the account's mailbox; a change of ownership before the commit does no harm. */
-  constructor(owns: (accountId: string) => boolean) {
+  /**
+   * `owns`: whether this node owns the account's mailbox. `nodeOf`: the node that owns it, if it is known. A change of ownership before the
+   * commit does no harm. `waitMs`: how long a mailbox of another node may take.
+   */
+  constructor(
+    owns: (accountId: string) => boolean,
+    nodeOf: (accountId: string) => string | undefined = () => undefined,
+    waitMs = INLINE_MS,
+  ) {
     this.#owns = owns;
+    this.#nodeOf = nodeOf;
+    this.#waitMs = waitMs;
   }
 
   /**
@@ -203,11 +234,11 @@ export class InlineMessages {
     const carried = await Promise.all(messages.map((message) => carriedMessage(newId(), message)));
     const handles = carried.map(({ id: inlineId }) => ({ inlineId }));
     let answer: A | undefined;
-    const asked = ask(handles, { deadlineMs: INLINE_MS, id, carried }).then((given) => {
+    const asked = ask(handles, { deadlineMs: this.#waitMs, id, carried }).then((given) => {
       answer = given;
     });
     try {
-      await atMost(asked, INLINE_MS);
+      await atMost(asked, this.#waitMs);
     } catch {
       // The command may be carried out nevertheless.
     }
@@ -217,15 +248,78 @@ export class InlineMessages {
     return NOT_TRIED;
   }
 
+  /**
+   * Gives a message for several accounts to those of their mailboxes that are on one other node, the one that has most of them. They place
+   * it as mailboxes of one node do, so it is stored for all accounts or for none. `ask` is called once per delivery, all in one turn.
+   */
+  async commitTogether<A extends Answer>(
+    message: UnstoredMessage,
+    envelope: InboundEnvelope,
+    deliveries: readonly InboundDelivery[],
+    ask: (delivery: InboundDelivery, handle: MessageHandle, how: MessageAsk) => Promise<A>,
+  ): Promise<TogetherOutcome<A>> {
+    const answers = new Map<string, A>();
+    const chosen = isSmall(message.content) ? this.#together(deliveries) : [];
+    if (chosen.length === 0) return { answers, isStored: false, isTried: false };
+    const messageId = newId();
+    const whole = { message: await carriedMessage(newId(), message), envelope, deliveries };
+    const asked = chosen.map(async (delivery, i) => {
+      const { id: deliveryId } = delivery;
+      const share = { id: newId(), messageId, deliveryId };
+      const how = { deadlineMs: this.#waitMs, id: deliveryId, carried: [i === 0 ? { ...share, whole } : share] };
+      answers.set(deliveryId, await ask(delivery, { inlineId: share.id }, how));
+    });
+    try {
+      await atMost(Promise.allSettled(asked), this.#waitMs);
+    } catch {
+      // Commands without an answer may be carried out nevertheless.
+    }
+    const isStored = [...answers.values()].some(({ reply }) => reply !== undefined);
+    const [first] = chosen;
+    if (first !== undefined && !isStored && answers.get(first.id)?.refusal === 'unstored')
+      this.decline(first.accountId);
+    return { answers: new Map(answers), isStored, isTried: true };
+  }
+
+  /** The deliveries to mailboxes of the other node that has most of them. */
+  #together(deliveries: readonly InboundDelivery[]): readonly InboundDelivery[] {
+    const byNode = new Map<string, InboundDelivery[]>();
+    let most: readonly InboundDelivery[] = [];
+    for (const delivery of deliveries) {
+      const node = this.#declined.has(delivery.accountId) ? undefined : this.#nodeOf(delivery.accountId);
+      if (node === undefined) continue;
+      const those = byNode.get(node) ?? [];
+      byNode.set(node, those);
+      those.push(delivery);
+      if (those.length > most.length) most = those;
+    }
+    return most.slice(0, MOST_TOGETHER);
+  }
+
   /** Registers the messages that a command of another node carries. The caller calls the returned function when it has answered. */
   receive(packed: unknown): () => void {
-    const received = (carriedMessages(packed) ?? []).map((carried) =>
-      this.#register(unstoredMessage(carried), undefined, carried.id),
-    );
+    const ends = carriedMessages(packed).map((carried) => {
+      if ('messageId' in carried) return this.#receiveShare(carried);
+      return this.#received(this.#register(unstoredMessage(carried), undefined, carried.id));
+    });
     return () => {
-      // The answer tells the other node what has become of its messages.
-      for (const inlineMessage of received) inlineMessage.revoke().catch(() => {});
+      for (const end of ends) end();
     };
+  }
+
+  #receiveShare(carried: CarriedShare): () => void {
+    const taken = this.#shares.take(carried);
+    if (taken === undefined) return () => {};
+    const end = this.#received(this.#register(taken.unstored, taken.delivery, carried.id));
+    return () => {
+      end();
+      taken.answered();
+    };
+  }
+
+  /** The answer tells the other node what has become of its message. */
+  #received(inlineMessage: InlineMessage): () => void {
+    return () => void inlineMessage.revoke().catch(() => {});
   }
 
   /**

@@ -18,13 +18,17 @@ type Ask = ReturnType<Mailboxes['of']>['ask'];
 async function openWorld(t: ExecutionContext, ...asks: ((ask: () => ReturnType<Ask>) => Promise<unknown>)[]) {
   const world = await mailboxWorld();
   t.teardown(world.end);
-  const { id: accountId, email } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
+  const account = () => world.directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
+  const accounts = [await account(), await account(), await account()] as const;
+  const [{ id: accountId }] = accounts;
+  /** The last account is on a third node. */
+  const nodeOf = (id: string) => (id === accounts[2].id ? 'far' : 'near');
   const of = (id: string) => {
     const mailbox = world.mailboxes.of(id);
     const ask = (...args: Parameters<Ask>) => (asks.shift() ?? ((answer) => answer()))(() => mailbox.ask(...args));
     return { ...mailbox, ask };
   };
-  const inlineMessages = new InlineMessages(() => false);
+  const inlineMessages = new InlineMessages(() => false, nodeOf, 60_000);
   const spooled: unknown[] = [];
   const ports = {
     ...world,
@@ -45,30 +49,37 @@ async function openWorld(t: ExecutionContext, ...asks: ((ask: () => ReturnType<A
     accountId,
     mailbox: world.mailboxes.of(accountId),
     spooled,
-    async send(subject: string, body = 'x') {
+    accounts,
+    async send(
+      subject: string,
+      body = 'x',
+      to: readonly { readonly id: string; readonly email: string }[] = [accounts[0]],
+    ) {
       const content = {
         ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\n${body}`)),
         isInMemory: true,
         release() {},
       };
-      const destinations = [{ recipient: { kind: 'mailbox' as const, accountId }, address: email }];
+      const destinations = to.map(({ id, email: address }) => {
+        return { recipient: { kind: 'mailbox' as const, accountId: id }, address };
+      });
       const judgement = { verdict: 'accept', headers: '', by: undefined } as const;
       const transaction = { sender: '', remoteAddress: '127.0.0.1', receivedAt: Date.now(), newId };
       return acceptMessage(ports, { content, authenticated: undefined, judgement }, destinations, transaction);
     },
     /** Places what waits in inbound rows, as the owner does. */
     async redeliver() {
-      for (const { id, envelope, blob, isTried } of await world.inbound.overdue([0], -1000, 100, [])) {
+      for (const { accountId: to, id, envelope, blob, isTried } of await world.inbound.overdue([0], -1000, 100, [])) {
         const { receivedAt, summary } = envelope;
         const mail = { inboundId: id, blob, receivedAt, summary, ...(isTried === true && { isTried }) };
-        await world.mailboxes.of(accountId).ask('deliver', mail);
+        await world.mailboxes.of(to).ask('deliver', mail);
       }
     },
-    async subjects() {
-      await checkRows(world, t, accountId);
+    async subjects(of = accountId) {
+      await checkRows(world, t, of);
       const rows = await world.sql<{ subject: string; octets: number }[]>`
         select subject, (select sum(length(data))::int from blob_chunks c where c.hash = e.blob) as octets
-        from emails e where account_id = ${accountId} order by id`;
+        from emails e where account_id = ${of} order by id`;
       t.true(rows.every(({ octets }) => octets > 0));
       return rows.map(({ subject }) => subject);
     },
@@ -264,4 +275,52 @@ test('a large message is stored first', async (t) => {
   await send('large', 'x'.repeat(300_000));
   t.deepEqual(spooled, ['new']);
   t.deepEqual(await subjects(), ['large']);
+});
+
+test('one statement places a message in all mailboxes of another node, and stores rows for the others', async (t) => {
+  const { world, accounts, send, subjects, spooled } = await openWorld(t);
+  for (const { id } of accounts) await world.mailboxes.of(id).ask('unreadCount', {});
+  const { deliveries } = await send('for three', 'x', accounts);
+  t.true(deliveries.every(({ emailId }) => typeof emailId === 'string'));
+  t.deepEqual(spooled, []);
+  for (const { id } of accounts) t.deepEqual(await subjects(id), ['for three']);
+  const written = await world.sql`select account_id, xmin::text from emails`;
+  const transactions = accounts.map(({ id }) => written.find((row) => row['account_id'] === id)!['xmin']);
+  t.is(new Set(transactions).size, 2);
+  t.is(transactions[0], transactions[1]);
+});
+
+test('a message for several of which the gateway hears nothing is there once for each', async (t) => {
+  const lost = [answerLost, answerLost, answerLost, answerLost, answerLost];
+  const { accounts, send, subjects, spooled, redeliver } = await openWorld(t, ...lost);
+  await send('for three', 'x', accounts);
+  t.deepEqual(spooled, ['tried']);
+  await redeliver();
+  for (const { id } of accounts) t.deepEqual(await subjects(id), ['for three']);
+});
+
+test('an answer of one mailbox says that the message is stored for all', async (t) => {
+  const { accounts, send, subjects, spooled, redeliver } = await openWorld(
+    t,
+    async (ask) => ask(),
+    async () => Promise.reject(LOST),
+    async () => Promise.reject(LOST),
+    async () => Promise.reject(LOST),
+  );
+  const { deliveries } = await send('for three', 'x', accounts);
+  t.deepEqual(
+    deliveries.map(({ emailId }) => typeof emailId),
+    ['string', 'undefined', 'undefined'],
+  );
+  t.deepEqual(spooled, []);
+  await redeliver();
+  for (const { id } of accounts) t.deepEqual(await subjects(id), ['for three']);
+});
+
+test('a message for several of which one is gone is refused for now, and nobody has it', async (t) => {
+  const { world, accounts, send, subjects } = await openWorld(t);
+  const gone = { id: randomUUID(), email: 'gone@example.test' };
+  await t.throwsAsync(send('for three', 'x', [...accounts.slice(0, 2), gone]));
+  for (const { id } of accounts) t.deepEqual(await subjects(id), []);
+  t.is((await world.sql`select from inbound`).length, 0);
 });

@@ -128,7 +128,12 @@ test('what was accepted is there once, what was refused at most once', async (t)
           const { accountId, email } = accounts[i]!;
           return { recipient: { kind: 'mailbox' as const, accountId }, address: email };
         });
-        const inlineMessages = isHere ? world.inlineMessages : new InlineMessages(() => false);
+        const inlineMessages = isHere
+          ? world.inlineMessages
+          : new InlineMessages(
+              () => false,
+              () => 'owner',
+            );
         const mailboxes = isAnswerLost ? unheard(world.mailboxes) : world.mailboxes;
         const ports = {
           ...world,

@@ -71,6 +71,24 @@ export const SHARED_MESSAGES: Contract = {
     t.is((await blobsIn(stores, second)).length, 1);
   },
 
+  async 'rows of tried deliveries are tried, and may be there already'(t, stores) {
+    const writer = await openWriter(stores);
+    const [second, third] = [await stores.account(), await stores.account()];
+    const { content, envelope, deliveries } = messageFor([writer.accountId, second, third]);
+    const tried = deliveries.map((delivery) => ({ ...delivery, isTried: true }));
+    await stores.inbound.spool(content, envelope, tried.slice(1, 2));
+    const message = new SharedMessage(content, envelope, tried);
+    t.like(await place(writer, message), { kind: 'committed' });
+    const rows = async () => {
+      const all = await stores.inbound.overdue(ALL_SHARDS, -1000, 100, []);
+      return all.map(({ id, isTried }) => [id, isTried]).sort();
+    };
+    const expected = tried.slice(1).map(({ id }) => [id, true]);
+    t.deepEqual(await rows(), expected.sort());
+    await stores.inbound.spool(content, envelope, tried.slice(1));
+    t.deepEqual(await rows(), expected);
+  },
+
   async 'an account whose commit is fenced gets a row, for its later owner'(t, stores) {
     const [first, second] = [await openWriter(stores), await openWriter(stores)];
     const message = messageFor([first.accountId, second.accountId]);

@@ -44,7 +44,7 @@ async function sending(t: ExecutionContext, place: Place, subject: string, first
     await world.blobs.put(content);
     return [{ blob: content.hash, summary: message.summary }];
   };
-  const inlineMessages = place === 'here' ? world.inlineMessages : new InlineMessages(() => false);
+  const inlineMessages = place === 'here' ? world.inlineMessages : new InlineMessages(() => false, undefined, 60_000);
   return {
     world,
     mailbox,

@@ -126,7 +126,18 @@ test('what a command carries is inline at the node that gets it, until it has an
     },
     randomUUID(),
   );
-  for (const packed of [null, {}, [{}], [null], [{ id: 'x', octets: 'text', hash: '', index: '{}', summary: {} }]]) {
+  for (const packed of [
+    null,
+    {},
+    [{}],
+    [null],
+    [{ id: 'x', octets: 'text', hash: '', index: '{}', summary: {} }],
+    [{ id: 'x', messageId: 'm' }],
+    [{ id: 'x', messageId: 'm', deliveryId: 'd', whole: null }],
+    [{ id: 'x', messageId: 'm', deliveryId: 'd', whole: { message: {}, envelope: {}, deliveries: [] } }],
+    // The command with the octets is not here.
+    [{ id: 'x', messageId: 'm', deliveryId: 'd' }],
+  ]) {
     owner.receive(packed)();
     t.is(owner.find('x'), undefined);
   }

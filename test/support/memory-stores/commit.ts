@@ -193,9 +193,9 @@ function insertLocalDeliveries(tables: MemoryTables, { localDeliveries }: Coales
 export function oweShared(tables: MemoryTables, message: SharedMessage, placedBy: string | undefined): void {
   const { content, envelope, deliveries } = message;
   const at = Date.now();
-  for (const { accountId, id } of deliveries) {
-    if (accountId === placedBy) continue;
-    tables.inbound.set(id, { accountId, id, blob: content.hash, envelope: storedJson(envelope), at });
+  for (const delivery of deliveries) {
+    if (delivery.accountId === placedBy || tables.inbound.has(delivery.id)) continue;
+    tables.inbound.set(delivery.id, { ...delivery, blob: content.hash, envelope: storedJson(envelope), at });
   }
 }
 

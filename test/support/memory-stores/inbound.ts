@@ -12,7 +12,8 @@ export function memoryInbound(tables: MemoryTables, blobs: Pick<BlobStore, 'put'
       }
       await blobs.put(content);
       const at = Date.now();
-      for (const delivery of deliveries)
+      // The commit of a mailbox may have added the rows of tried deliveries.
+      for (const delivery of deliveries.filter(({ id }) => !tables.inbound.has(id)))
         tables.inbound.set(delivery.id, { ...delivery, blob: content.hash, envelope: storedJson(envelope), at });
     },
     async overdue(shards, minAgeMs, limit, except) {

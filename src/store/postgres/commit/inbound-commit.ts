@@ -57,7 +57,7 @@ export function sharedContents(shared: SharedMessages): readonly BlobOfAccounts[
   return [...shared].map(([{ content }, takers]) => ({ accountIds: [...takers], ...smallBlob(content) }));
 }
 
-const DELIVERY = 'n int, blob bytea, accounts uuid[], ids uuid[], placed boolean[]';
+const DELIVERY = 'n int, blob bytea, accounts uuid[], ids uuid[], placed boolean[], "isTried" boolean';
 
 /**
  * Decides, before any account passes the fence, which messages are stored: all accounts of a message get it, or none.
@@ -80,11 +80,12 @@ export function weighShared(
     accounts: deliveries.map(({ accountId }) => accountId),
     ids: deliveries.map(({ id }) => id),
     placed: deliveries.map(({ accountId }) => takers.has(accountId)),
+    isTried: deliveries.some(({ isTried }) => isTried === true),
     envelope,
   }));
   return sql`
     , delivery as materialized (
-      select m.n, m.blob, m.unnest as envelope, d.a, d.id, d.is_placed
+      select m.n, m.blob, m.unnest as envelope, m."isTried" as is_tried, d.a, d.id, d.is_placed
       from ${rowsWithDocuments(sql, rows, 'envelope', sql.unsafe(DELIVERY))} as m
         cross join lateral unnest(m.accounts, m.ids, m.placed) as d (a, id, is_placed)
     ), fit as materialized (
@@ -98,19 +99,23 @@ export function weighShared(
       select array_agg(id) as ids from fit
       where id not in (select a from delivery where is_placed and n in (select n from withheld))
     ), stored as materialized (
-      select blob, envelope, a, id, is_placed from delivery where n not in (select n from withheld)
+      select blob, envelope, is_tried, a, id, is_placed from delivery where n not in (select n from withheld)
     )`;
 }
 
 /** A further condition on the account `t` that passes the fence. */
 export const isAble = (sql: Pieces) => sql`and t.id = any ((select ids from able)::uuid[])`;
 
-/** Adds inbound rows for the accounts whose mailboxes do not place a stored message. */
+/**
+ * Adds inbound rows for the accounts whose mailboxes do not place a stored message. The node that has sent the message may have added those
+ * of tried deliveries already.
+ */
 export const oweShared = (sql: Pieces) => sql`
     , owing as (
-      insert into inbound (account_id, id, blob, envelope)
-      select a, id, blob, envelope::json from stored
+      insert into inbound (account_id, id, blob, envelope, is_tried)
+      select a, id, blob, envelope::json, is_tried from stored
       where not (is_placed and a = any (coalesce(${sql.unsafe(PASSED)}, '{}')))
+      on conflict do nothing
     )`;
 
 /** A condition on blobs `x`: the blob belongs to a shared message that is stored. */

@@ -116,6 +116,8 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitD
       insert into inbound (account_id, id, blob, envelope, is_tried)
       select d.a, d.id, x.blob, x.envelope, d."isTried"
       from delivery d join message x using (m) where d.m not in (select m from orphan)
+      -- The commit of a mailbox may have added the rows of tried deliveries.
+      on conflict do nothing
     )
     select m from orphan`;
   const orphaned = await execute<{ m: number }[]>(sql, statement);

@@ -23,14 +23,14 @@ export class Witness {
   }
 
   /** Returns the reply to the message, or to the first refused command. */
-  async send({ mx }: Target, subject: string): Promise<number> {
+  async send({ mx }: Target, subject: string, also: readonly Pick<TestAccount, 'email'>[] = []): Promise<number> {
     const client = await SmtpClient.connect(mx);
     try {
       for (const line of [
         undefined,
         'EHLO witness.test',
         'MAIL FROM:<load@remote.test>',
-        `RCPT TO:<${this.account.email}>`,
+        ...[this.account, ...also].map(({ email }) => `RCPT TO:<${email}>`),
         'DATA',
       ]) {
         const { code } = line === undefined ? await client.reply() : await client.command(line);
