@@ -4,7 +4,7 @@ import { fieldValue, headerIn, headerLines } from '../mail/header/header-lines.j
 import { receivedClauses } from '../mail/header/received-field.js';
 import type { ChangeOf } from '../store/changes/changes.js';
 import type { RefusedMail } from '../store/traces/refused-mail.js';
-import type { TracedAccount, TracedChange } from '../store/traces/traces.js';
+import type { OnlyNode, TracedAccount, TracedChange } from '../store/traces/traces.js';
 
 type TraceEvent =
   | 'received'
@@ -34,8 +34,7 @@ export interface Traced {
   readonly changes: readonly TracedChange[];
   readonly headers: ReadonlyMap<string, Uint8Array>;
   readonly folders: ReadonlyMap<string, string>;
-  /** The only node that can have done it. */
-  readonly node: string | undefined;
+  readonly node: OnlyNode | undefined;
 }
 
 export function entriesOf(traced: Traced): readonly TraceEntry[] {
@@ -48,7 +47,7 @@ function entriesOfChange(traced: Traced, change: TracedChange, states: Map<strin
   const { account, ids, node, folders } = traced;
   const entry = (event: TraceEvent, facts: Readonly<Record<string, unknown>>, at = change.at): TraceEntry => ({
     at: new Date(at).toISOString(),
-    node: node ?? null,
+    node: node !== undefined && at >= node.since ? node.id : null,
     event,
     account: account.email,
     ...facts,
@@ -96,7 +95,8 @@ function addedEntries(
 ): readonly TraceEntry[] {
   const { id: emailId, messageId, blob, fromAddress: from, subject, size, receivedAt } = email;
   const filed = entry('filed', { emailId, messageId, folders: placements.map(({ folderId }) => nameOf(folderId)) });
-  const header = headers.get(blob);
+  // A client may append what another server like this one has received.
+  const header = email.origin === 'appended' ? undefined : headers.get(blob);
   const way = header === undefined ? undefined : wayIn(Buffer.from(header), email.hasAuthenticationResults === true);
   if (way === undefined) return [filed];
   const { checks, ...transport } = way;

@@ -11,6 +11,11 @@ export interface TracedAccount {
   readonly email: string;
 }
 
+export interface OnlyNode {
+  readonly id: string;
+  readonly since: number;
+}
+
 export interface TraceStore {
   /** Accounts with mail that has the Message-ID or refers to it. */
   accountsOfMessage(messageId: string): Promise<readonly TracedAccount[]>;
@@ -38,6 +43,6 @@ export interface TraceStore {
     of: { readonly transaction?: string; readonly messageId?: string; readonly address?: string },
     limit: number,
   ): Promise<readonly RefusedMail[]>;
-  /** The only node of the last day; undefined when there were more. */
-  onlyNode(): Promise<string | undefined>;
+  /** The node that has done everything since a time (ms since the epoch), because there was no other; undefined when there were more. */
+  onlyNode(): Promise<OnlyNode | undefined>;
 }

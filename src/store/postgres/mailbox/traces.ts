@@ -1,7 +1,7 @@
 // The way of single messages in PostgreSQL. Nothing is indexed for it: accounts are found through the keys of their threads, or through the
 // time that ids have, and logs are searched as text.
 import type { RefusedMail } from '../../traces/refused-mail.js';
-import type { TracedAccount, TracedChange, TraceStore } from '../../traces/traces.js';
+import type { OnlyNode, TracedAccount, TracedChange, TraceStore } from '../../traces/traces.js';
 import { type StoredEntry, withIds } from '../commit/packed-entries.js';
 import { guarded, type Sql } from '../driver/client.js';
 
@@ -33,8 +33,11 @@ async function accountsOfMessage(sql: Sql, messageId: string): Promise<readonly 
     order by a.id limit ${MOST_ACCOUNTS}`;
 }
 
-/** The time in ms that a UUID v7 has. */
-const timeOf = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+/** The last time that has a year of four digits; ids that are no UUID v7 may have later ones. */
+const LATEST = Date.UTC(9999, 0);
+/** The time that a UUID v7 has. */
+const timeOf = (id: string): Date =>
+  new Date(Math.min(LATEST, Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)));
 const likeAny = (texts: readonly string[]): string[] =>
   texts.map(
     (text) =>
@@ -150,7 +153,10 @@ async function findRefusals(
   return rows.map((row) => ({ ...row, at: row.at.getTime() })).reverse();
 }
 
-async function onlyNode(sql: Sql): Promise<string | undefined> {
-  const rows = await sql<{ id: string }[]>`select id from nodes limit 2`;
-  return rows.length === 1 ? rows[0]!.id : undefined;
+/** Rows of nodes stay for a day after their end. */
+async function onlyNode(sql: Sql): Promise<OnlyNode | undefined> {
+  const rows = await sql<{ id: string; since: Date }[]>`
+    select id, now() - interval '1 day' as since from nodes limit 2`;
+  const [first] = rows;
+  return rows.length === 1 && first !== undefined ? { id: first.id, since: first.since.getTime() } : undefined;
 }
