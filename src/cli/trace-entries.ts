@@ -146,8 +146,9 @@ function outboundEntries(
   }
   if (change.type === 'DeliveryAttempted' && ids.has(change.payload.outboundId)) {
     const { outboundId, attempt } = change.payload;
-    const { at, id: _, ...facts } = attempt;
-    return [entry('attempted', { outboundId, ...facts }, at)];
+    const { at, id: _, node, ...facts } = attempt;
+    const attempted = entry('attempted', { outboundId, ...facts }, at);
+    return [node === undefined ? attempted : { ...attempted, node }];
   }
   if (change.type !== 'RecipientChanged' || !ids.has(change.payload.outboundId)) return [];
   const { outboundId, recipient } = change.payload;

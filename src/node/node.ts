@@ -81,7 +81,7 @@ async function assemble(
   const adapters: EngineAdapters = {
     texts: openEmailTexts,
     remoteTransport: (stores) =>
-      openRemoteTransport({ config, log, dns, metrics: observability.metrics, mxPort: () => mxPort }, stores),
+      openRemoteTransport({ config, nodeId, log, dns, metrics: observability.metrics, mxPort: () => mxPort }, stores),
   };
   const engine = await startEngine(config, log, lifecycle, resources, observability, adapters);
   signal.throwIfAborted();

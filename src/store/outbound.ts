@@ -90,6 +90,8 @@ export interface DeliveryAttempt {
   /** ms since the epoch. */
   readonly at: number;
   readonly durationMs: number;
+  /** The node that made it; absent for hosted recipients. */
+  readonly node?: string | undefined;
   readonly domain: string;
   /** Name of the MX host; null when the attempt did not get to one. */
   readonly host: string | null;

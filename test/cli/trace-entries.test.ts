@@ -112,7 +112,10 @@ test('an outbound email is queued once; recipients are delivered, fail or bounce
     recipient('r2', 'Pending'),
     {
       type: 'DeliveryAttempted',
-      payload: { outboundId: 'o1', attempt: { id: 'a', at: AT + 2, host: 'mx.there.test', reply: '250 ok' } },
+      payload: {
+        outboundId: 'o1',
+        attempt: { id: 'a', at: AT + 2, host: 'mx.there.test', reply: '250 ok', node: 'two' },
+      },
     },
     recipient('r1', 'Delivered', { deliveredAt: AT }),
     recipient('r2', 'Failed', { lastError: '550 no', statusCode: '5.1.1' }),
@@ -130,6 +133,7 @@ test('an outbound email is queued once; recipients are delivered, fail or bounce
       ['bounced', 'r1@there.test'],
     ],
   );
+  t.is(traced(changes)[1]!.node, 'two');
   const records = [...changes, added()].map((change) => ({ at: AT, ...change })) as unknown as readonly TracedChange[];
   t.deepEqual([...new Set(idsIn(records, '<o@here.test>'))], ['o1']);
   t.deepEqual(idsIn(records, '<m@there.test>'), ['e1']);

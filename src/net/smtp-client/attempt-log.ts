@@ -21,12 +21,15 @@ export class AttemptLog {
   readonly #log: Logger;
   readonly #meter: SmtpClientMeter;
   readonly #newId: () => string;
+  readonly #node: string | undefined;
 
-  constructor(task: DeliveryTask, log: Logger, meter: SmtpClientMeter, newId: () => string) {
+  /** `node`: the name of this node. */
+  constructor(task: DeliveryTask, log: Logger, meter: SmtpClientMeter, newId: () => string, node?: string) {
     this.#task = task;
     this.#log = log;
     this.#meter = meter;
     this.#newId = newId;
+    this.#node = node;
   }
 
   withoutTls(host: string, remoteAddress: string, reason: string): void {
@@ -53,6 +56,7 @@ export class AttemptLog {
       // Rounding must not put an attempt before the one that it follows: these times order the timeline.
       at: Math.max(clock.now() - durationMs, this.entries.at(-1)?.at ?? 0),
       durationMs,
+      ...(this.#node !== undefined && { node: this.#node }),
       domain,
       host,
       remoteAddress,

@@ -5,6 +5,8 @@ import { isPublicAddress } from '../tcp/address-scope.js';
 import { canonicalAddress } from '../tcp/ip-address.js';
 
 export interface OwnHost {
+  /** The name of this node, which attempts have. */
+  readonly nodeId?: string;
   /** MANSIO_HOSTNAME. */
   readonly hostname: string;
   /** The address that the node listens on. */

@@ -69,6 +69,7 @@ class PooledTransport implements SmtpTransport {
   readonly relayLogins: RelayLogins;
   readonly #log: Logger;
   readonly #sign: Sign | undefined;
+  readonly #nodeId: string | undefined;
   readonly #meter: SmtpClientMeter;
   readonly #limits: SmtpClientLimits;
   readonly #messages: OutgoingMessages;
@@ -84,6 +85,7 @@ class PooledTransport implements SmtpTransport {
     const { dns, blobs, stsPolicies, relays, own, log, port, allowPrivate, sign, ca } = options;
     this.#log = log;
     this.#sign = sign;
+    this.#nodeId = own.nodeId;
     const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
     this.#meter = meter;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -172,7 +174,7 @@ class PooledTransport implements SmtpTransport {
   }
 
   async #attempt(task: DeliveryTask): Promise<DeliveryReport> {
-    const attempts = new AttemptLog(task, this.#log, this.#meter, newId);
+    const attempts = new AttemptLog(task, this.#log, this.#meter, newId, this.#nodeId);
     const { addressees, unusable, sender } = envelopeOf(task);
     const results = new RecipientResults([...addressees, ...unusable]);
     const wrong = faultStatus('bad-address', 'the address cannot be written in an SMTP envelope');

@@ -15,6 +15,7 @@ import type { RemoteTransport } from './delivery-queue.js';
 
 export interface RemoteTransportParts {
   readonly config: Config;
+  readonly nodeId: string;
   readonly log: Logger;
   readonly dns: Dns;
   readonly metrics: Metrics | undefined;
@@ -35,7 +36,7 @@ const CLOSING_MS = 250;
 const CLOSED_MS = 400;
 
 export async function openRemoteTransport(
-  { config, log, dns, metrics, mxPort }: RemoteTransportParts,
+  { config, nodeId, log, dns, metrics, mxPort }: RemoteTransportParts,
   { blobs, stsPolicies, relays, signingKeys }: RemoteTransportStores,
 ): Promise<RemoteTransport> {
   const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim, relayUrl } = config;
@@ -46,7 +47,7 @@ export async function openRemoteTransport(
     blobs,
     stsPolicies,
     relays: { store: relays, url: relayUrl },
-    own: { hostname, bind, mxPort },
+    own: { nodeId, hostname, bind, mxPort },
     log,
     port,
     allowPrivate,

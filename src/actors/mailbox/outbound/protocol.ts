@@ -98,6 +98,7 @@ export const deliveryAttempt = open({
   id: string(),
   at: number(),
   durationMs: number(),
+  node: optional(string()),
   domain: string(),
   host: nullable(string()),
   remoteAddress: nullable(string()),
