@@ -88,6 +88,9 @@ testWith('promtool')('alerts fire when they are to, and not before', async (t) =
       0,
     ],
     ['MansioEventLoopDelayed', '20m', { 'mansio_event_loop_delay_seconds{percentile="99"}': '0.3x30' }, 1],
+    ['MansioBackupOld', '90m', { mansio_last_backup_timestamp_seconds: '-300000x120' }, 1],
+    ['MansioBackupOld', '90m', { mansio_last_backup_timestamp_seconds: '-100000x120' }, 0],
+    ['MansioRestoredMailWaits', '90m', { mansio_restored_emails_waiting: '2x120' }, 1],
     ['MansioDoctorFails', '90m', { 'mansio_doctor_findings{check="mx", status="fail"}': '1x120' }, 1],
   ];
   const tests = cases.map(([alertname, eval_time, series, fires]) => ({
