@@ -11,6 +11,7 @@ import { readDatabaseClock, readDatabaseCondition } from '../../store/postgres/d
 import { postgresLeases } from '../../store/postgres/leases.js';
 import { postgresBacklog } from '../../store/postgres/mailbox/backlog.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
+import { postgresRelays } from '../../store/postgres/outbound/relays.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import { inTime } from '../../work/time-bounds.js';
 import type { Config } from '../config/config.js';
@@ -59,7 +60,8 @@ async function readStored(sql: Sql): Promise<StoredFacts> {
   const view = await postgresLeases(sql).view();
   const domains = await postgresDirectory(sql, view.leases.length).domains();
   const keys = await postgresSigningKeys(sql).all();
-  return { view, domains: domains.map(({ name }) => name), keys };
+  const relays = await postgresRelays(sql).all();
+  return { view, domains: domains.map(({ name }) => name), keys, relays };
 }
 
 function storeOf(sql: Sql): DoctorStore {

@@ -1,10 +1,12 @@
 // What the checks of `mansio doctor` look at: this node, its store, its cluster, and DNS. Facts that several checks need are read once.
 import { networkInterfaces } from 'node:os';
+import { parseRelayUrl, type Relay } from '../../mail/relay-url.js';
 import { type Dns, DnsFailure } from '../../net/dns/resolver.js';
 import { canonicalAddress } from '../../net/tcp/ip-address.js';
 import type { LastBackup } from '../../store/backup/store-snapshot.js';
 import type { ClusterView, NodeRow } from '../../store/leases.js';
 import type { DatabaseCondition } from '../../store/postgres/driver/database-condition.js';
+import type { RelaySetting } from '../../store/relays.js';
 import type { SigningKey } from '../../store/signing-keys.js';
 import type { UnclaimedMail } from '../../store/unclaimed.js';
 import type { Config } from '../config/config.js';
@@ -17,6 +19,8 @@ export interface StoredFacts {
   readonly domains: readonly string[];
   /** The DKIM keys of all domains. */
   readonly keys: readonly SigningKey[];
+  /** The smart hosts of domains that have a setting of their own. */
+  readonly relays: ReadonlyMap<string, RelaySetting>;
 }
 
 /** The questions to the store. Each rejects when the store does not answer. */
@@ -56,6 +60,12 @@ export interface DoctorSubject {
   readonly policyCa?: string | undefined;
   /** The most time of one connection to a listener, in ms. */
   readonly dialMs: number;
+}
+
+/** The smart host that takes mail of the domain's senders; undefined when it leaves directly. */
+export function relayOf(domain: string, { config, facts }: DoctorSubject): Relay | undefined {
+  const setting = facts?.relays.get(domain) ?? config.relayUrl;
+  return setting === undefined ? undefined : parseRelayUrl(setting);
 }
 
 /** The living nodes that this data directory runs: one, or the processes of one parent. */

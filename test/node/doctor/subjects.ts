@@ -119,7 +119,7 @@ export async function subjectFor(t: { teardown(work: () => Promise<void>): void 
       awaitingRelease: async () => 0,
       ...store,
     },
-    facts: { view: { nodes, leases: [] }, domains, keys },
+    facts: { view: { nodes, leases: [] }, domains, keys, relays: new Map() },
     records,
     dns: pacedDns(createResolver({ servers: [server.address], timeoutMs: 1_200, tries: 2 }), DOCTOR_PACE),
     blockLists: [],

@@ -4,11 +4,12 @@ import { Lookups } from '../../../checks/mailauth/lookups.js';
 import { checkPublishedKey } from '../../../checks/mailauth/published-key.js';
 import { Spf } from '../../../checks/mailauth/spf.js';
 import { tagList } from '../../../mail/authentication/tag-list.js';
+import { type Relay, relayPlace } from '../../../mail/relay-url.js';
 import type { SigningKey } from '../../../store/signing-keys.js';
 import { signingKeysFor } from '../../domains/domain-records.js';
 import type { CheckedDomain, DomainCheck } from '../check.js';
 import { type CheckResult, counted, fail, ok, shown, warn } from '../finding.js';
-import type { DoctorSubject } from '../subject.js';
+import { type DoctorSubject, relayOf } from '../subject.js';
 import {
   noAddress,
   plannedRecord,
@@ -21,6 +22,8 @@ import {
 } from './records.js';
 
 const SPF = /^v=spf1(?: |$)/i;
+/** A record that names the domain's own hosts alone. */
+const OWN_HOSTS_ONLY = /^v=spf1(?: +[+?~-]?(?:mx|a|all))*$/i;
 /** RFC 7208 §4.6.4. */
 const MOST_TERMS = 10;
 const LOOKUPS_MS = 4_000;
@@ -40,11 +43,21 @@ export const spfCheck: DomainCheck = {
     if (records.length === 0) return fail(domain, 'there is no SPF record', fix);
     if (records.length > 1)
       return fail(domain, `there are ${records.length} SPF records, and only one may be there`, fix);
+    const relay = relayOf(domain, subject);
+    if (relay !== undefined) return judgeRelayed(domain, records[0]!, relay);
     const { addresses, unknown } = await sendingAddresses(subject);
     if (addresses.length === 0) return noAddress(domain, unknown);
     return judgeSpf(domain, records[0]!, addresses, subject);
   },
 };
+
+/** Which addresses a smart host sends from, only its operator knows. */
+function judgeRelayed(domain: string, record: string, relay: Relay): CheckResult {
+  const way = `mail leaves through the smart host ${relayPlace(relay)}`;
+  if (!OWN_HOSTS_ONLY.test(record)) return ok(domain, `${way}: its operator knows whether ${shown(record)} names it`);
+  const fix = txtRecord(domain, record.replace(/^v=spf1/i, `v=spf1 a:${relay.host}`));
+  return warn(domain, `${way}, which ${shown(record)} does not name; its operator may want another mechanism`, fix);
+}
 
 async function judgeSpf(
   domain: string,

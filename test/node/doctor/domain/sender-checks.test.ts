@@ -38,6 +38,24 @@ test('SPF: who may send, and how many look-ups it takes', async (t) => {
   t.regex(tooMany.detail, /^it takes more than 10 look-ups/);
 });
 
+test('SPF of a domain whose mail leaves through a smart host', async (t) => {
+  const relays = new Map([[DOMAIN, 'smtps://joe:secret@smtp.relay.test']]);
+  const of = async (text: string) => {
+    const { subject, server, planOf } = await subjectFor(t, { domains: [DOMAIN] });
+    server.zones.set(DOMAIN, { TXT: [text] });
+    const relayed = { ...subject, facts: { ...subject.facts!, relays } };
+    return spfCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, relayed);
+  };
+  const own = await of('v=spf1 mx ~all');
+  t.like(own, { status: 'warn', fix: `${DOMAIN}. IN TXT "v=spf1 a:smtp.relay.test mx ~all"` });
+  t.regex(own.detail, /^mail leaves through the smart host smtp\.relay\.test:465, which/);
+  const named = await of('v=spf1 include:spf.relay.test -all');
+  t.is(named.status, 'ok');
+  t.false(JSON.stringify([own, named]).includes('secret'));
+  relays.set(DOMAIN, 'direct');
+  t.is((await of('v=spf1 ip4:192.0.2.0/24 -all')).status, 'fail');
+});
+
 test('DKIM: the published key has to be ours, and to verify', async (t) => {
   const RSA = 'mansio._domainkey.example.org';
   const ED25519 = 'mansio-ed25519._domainkey.example.org';
