@@ -19,6 +19,7 @@ export function allFamilies(node: MeteredNode): Metrics {
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchDisk('.');
+  metrics.watchCertificates({ presented: () => ({ names: [], expiresAt: new Date() }), acme: () => undefined });
   metrics.watchEngine({
     consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 0, octets: 0, waiting: 0 } },

@@ -16,6 +16,7 @@ const KINDS = {
   413: ['Content Too Large', `${RFC9110}15.5.14`],
   414: ['URI Too Long', `${RFC9110}15.5.15`],
   415: ['Unsupported Media Type', `${RFC9110}15.5.16`],
+  421: ['Misdirected Request', `${RFC9110}15.5.20`],
   426: ['Upgrade Required', `${RFC9110}15.5.22`],
   429: ['Too Many Requests', `${RFC6585}4`],
   431: ['Request Header Fields Too Large', `${RFC6585}5`],

@@ -6,6 +6,7 @@ import { newApiKey } from '../actors/directory/api-key.js';
 import { loadServerLibrary } from '../gateways/http/server/server-library.js';
 import { createResolver } from '../net/dns/resolver.js';
 import { postgresSigningKeys } from '../store/postgres/outbound/signing-keys.js';
+import { openCertificates } from './certificates/open-certificates.js';
 import type { Config } from './config/config.js';
 import { type Demo, prepareDemo } from './demo.js';
 import { drainNode } from './drain.js';
@@ -94,10 +95,19 @@ async function assemble(
   const isFirst = processShare === undefined || processShare.number === 1;
   const demo =
     config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, {
-    outgoing: dns,
-    checks: config.dns === config.outboundDns ? dns : createResolver({ servers: config.dns }),
-  });
+  const checksDns = config.dns === config.outboundDns ? dns : createResolver({ servers: config.dns });
+  const acme = await openCertificates(config, resources, checksDns, observability.metrics);
+  const { certificates } = resources.tls;
+  observability.metrics?.watchCertificates({ presented: () => certificates.presented, acme: () => acme?.status });
+  const resolvers = { outgoing: dns, checks: checksDns };
+  const { listeners, vitals, beginDrain } = await openListeners(
+    config,
+    resources,
+    engine,
+    observability,
+    resolvers,
+    acme,
+  );
   const signing = signingKeysOf(config, postgresSigningKeys(resources.sql));
   if (isFirst && signing !== undefined) await warnOfUnsigned(signing, log);
   if (isFirst && listeners.http !== undefined) adviseOfHttp(config, listeners, log);

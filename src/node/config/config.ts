@@ -1,11 +1,12 @@
 // Reads the configuration of a node; nothing else reads process.env. `node/config/variables.ts` declares every variable with its default
 // and its meaning; all are validated together, so that one message names every wrong value.
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigError, type ConfigProblem } from './error.js';
 import { availableProcessors } from './processors.js';
-import { hidden, isLoopback, isVapidPair, withoutPassword } from './values.js';
+import { hidden, isLoopback, isVapidPair, type ListenerPort, withoutPassword } from './values.js';
 import type { Variable } from './variable.js';
 import { VARIABLES } from './variables.js';
 
@@ -18,10 +19,15 @@ type Key = keyof Values;
 
 export interface Config
   extends Readonly<
-    Omit<Values, 'httpBind' | 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'>
+    Omit<
+      Values,
+      'httpBind' | 'acmePort' | 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'
+    >
   > {
   /** The address of plain HTTP and of metrics. */
   readonly httpBind: string;
+  /** `off` without a directory. */
+  readonly acmePort: ListenerPort;
   /** PEM paths; the default pair comes first. */
   readonly tls: readonly { readonly cert: string; readonly key: string }[] | undefined;
   /** The key pair of Web Push. */
@@ -79,6 +85,7 @@ function checkAgreement(values: Values, good: ReadonlySet<Key>, wrong: Wrong): v
   checkPairs(values, agree);
   checkExposure(values, agree);
   checkPorts(values, agree);
+  checkAcme(values, agree);
 }
 
 function checkPairs(values: Values, agree: Agree): void {
@@ -146,9 +153,19 @@ function checkExposure(values: Values, agree: Agree): void {
   );
 }
 
+/** Checks that there is something to request a certificate for. */
+function checkAcme(values: Values, agree: Agree): void {
+  agree(
+    ['acmeDirectory', 'acmeNames', 'hostname', 'publicUrl'],
+    () => values.acmeDirectory === undefined || acmeNamesOf(values).length > 0,
+    'acmeNames',
+    'a list of names, because neither MANSIO_HOSTNAME nor MANSIO_PUBLIC_URL has a full name, such as mail.example.org',
+  );
+}
+
 function checkPorts(values: Values, agree: Agree): void {
   const ports = [
-    ...(['httpPort', 'httpsPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
+    ...(['httpPort', 'httpsPort', 'acmePort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
     ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
   ];
   ports.forEach((key, i) => {
@@ -167,6 +184,8 @@ function configOf(values: Values, env: Environment): Config {
     ...rest,
     httpBind: httpBindOf(values),
     dns: values.dns ?? values.outboundDns,
+    acmePort: acmePortOf(values),
+    acmeNames: acmeNamesOf(values),
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
     allowPlaintextAuth:
       rest.allowPlaintextAuth || (demo && textOf(env, VARIABLES.allowPlaintextAuth.name) === undefined),
@@ -261,6 +280,21 @@ function isDemo(values: Values): boolean {
 /** Plain HTTP listens on MANSIO_BIND if that is loopback, else on 127.0.0.1; only MANSIO_HTTP_BIND opens it to other machines. */
 function httpBindOf({ bind, httpBind }: Pick<Values, 'bind' | 'httpBind'>): string {
   return httpBind ?? (isLoopback(bind) ? bind : '127.0.0.1');
+}
+
+/** The names of the deployment's own certificate: an authority certifies full names of hosts only. */
+function acmeNamesOf({
+  acmeNames,
+  hostname,
+  publicUrl,
+}: Pick<Values, 'acmeNames' | 'hostname' | 'publicUrl'>): readonly string[] {
+  if (acmeNames.length > 0) return acmeNames;
+  const host = publicUrl === undefined ? hostname : new URL(publicUrl).hostname;
+  return [...new Set([hostname, host])].filter((name) => name.includes('.') && isIP(name.replace(/[[\]]/g, '')) === 0);
+}
+
+function acmePortOf({ acmeDirectory, acmePort = 80 }: Pick<Values, 'acmeDirectory' | 'acmePort'>): ListenerPort {
+  return acmeDirectory === undefined ? 'off' : acmePort;
 }
 
 /** Whether no listener is open to other machines. */

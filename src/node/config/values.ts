@@ -147,6 +147,18 @@ export const httpUrl: Parser<string> = {
   },
 };
 
+const LETS_ENCRYPT = 'https://acme-v02.api.letsencrypt.org/directory';
+
+export const acmeDirectory: Parser<string> = {
+  accepts: `letsencrypt, or the https URL of an ACME directory, such as ${LETS_ENCRYPT}`,
+  parse(text) {
+    if (text.toLowerCase() === 'letsencrypt') return LETS_ENCRYPT;
+    const url = new URL(text);
+    demand(url.protocol === 'https:' && url.username === '' && url.password === '' && url.hash === '');
+    return url.href;
+  },
+};
+
 /** Accepts origins in the form that browsers send in `Origin` (RFC 6454 §6.1); apps send origins with their own scheme. */
 export const originList: Parser<readonly string[]> = {
   accepts: 'a comma list of browser origins without paths, such as https://mail.example.org,http://localhost:3000',

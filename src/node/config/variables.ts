@@ -324,7 +324,7 @@ export const SECTIONS = {
   'Store and data': store,
   Node: node,
   'Names, listeners and TLS': listeners,
-  'Certificates and MTA-STS': certificates,
+  'Certificates by ACME, and MTA-STS': certificates,
   'Mail in': incoming,
   'Mail out': outgoing,
   'Access and rates': access,

@@ -10,15 +10,13 @@ import type { CommitWatch } from '../../store/commit-watch.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import { ping } from '../../store/postgres/driver/ping.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
+import type { AcmeStatus } from '../certificates/acme-certificates.js';
 import { type DailyDoctor, doctorCheck } from '../doctor/daily-doctor.js';
 import type { Resources } from '../resources.js';
 import { backendTlsCheck } from './backend-tls.js';
+import { certificateCheck } from './certificate-check.js';
 import { signingCheck } from './signing-check.js';
 
-/**
- * The time for an operator to notice and act: certificates of 90 days are renewed 30 days before the end, and failures are retried daily.
- */
-const NEAR_EXPIRY_DAYS = 21;
 const DAY_MS = 86_400_000;
 /** Two segments of PostgreSQL's log: less room does not hold the mail that is accepted until somebody reacts. */
 const LEAST_FREE_OCTETS = 32 * 1024 * 1024;
@@ -43,7 +41,7 @@ export interface Checked {
   readonly healthSql: Resources['healthSql'];
   readonly breaker: Pick<Resources['breaker'], 'run'>;
   readonly dataDirectory: Pick<Resources['dataDirectory'], 'path'>;
-  readonly tls: Pick<Resources['tls'], 'notAfter'>;
+  readonly tls: { readonly certificates: Pick<Resources['tls']['certificates'], 'presented'> };
   readonly config: Pick<Resources['config'], 'tls' | 'natsUrl' | 'databaseUrl'>;
 }
 
@@ -66,6 +64,8 @@ export function healthChecks(
     readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded' | 'awaitingRelease'>;
     /** Returns the last backup that `mansio backup` has made of the store. */
     readonly lastBackup: () => Promise<LastBackup | undefined>;
+    /** Undefined when no certificates are requested. */
+    readonly acme: { readonly status: AcmeStatus } | undefined;
   },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
@@ -106,7 +106,8 @@ export function healthChecks(
   if (backendTls !== undefined) checks.push(backendTls);
   if (parts.doctor !== undefined) checks.push(doctorCheck(parts.doctor));
   // The server itself renews the self-signed certificate, so nobody has to watch it.
-  if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
+  if (config.tls !== undefined || parts.acme !== undefined)
+    checks.push(certificateCheck(tls.certificates, parts.acme, now));
   return checks;
 }
 
@@ -212,22 +213,6 @@ function relayCheck(logins: { readonly refusing: number }): HealthCheck {
       const what = refusing === 1 ? 'A smart host refuses' : `${refusing} smart hosts refuse`;
       const description = `${what} the credentials: outbound mail waits. See "mansio queue list" for the reply.`;
       return { status: 'Degraded', description, data };
-    },
-  };
-}
-
-function certificateCheck(tls: Checked['tls'], now: () => number): HealthCheck {
-  return {
-    name: 'tls-certificate',
-    tags: ['infrastructure'],
-    run: async () => {
-      const { notAfter } = tls;
-      const left = notAfter.getTime() - now();
-      const data = { notAfter: notAfter.toISOString(), daysLeft: Math.floor(left / DAY_MS) };
-      if (left <= 0) return { status: 'Unhealthy', description: 'The TLS certificate has expired.', data };
-      if (left <= NEAR_EXPIRY_DAYS * DAY_MS)
-        return { status: 'Degraded', description: 'The TLS certificate expires soon.', data };
-      return { status: 'Healthy', description: 'The TLS certificate is valid.', data };
     },
   };
 }

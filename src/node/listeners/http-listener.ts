@@ -21,6 +21,7 @@ import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import { atMost } from '../../work/time-bounds.js';
+import type { AcmeCertificates } from '../certificates/acme-certificates.js';
 import type { Config } from '../config/config.js';
 import type { Engine } from '../engine/engine.js';
 import { healthChecks } from '../health/health-checks.js';
@@ -49,6 +50,8 @@ export interface HttpSources {
   readonly spool: Spool;
   readonly decoder: BodyDecoder;
   readonly dns: Dns;
+  /** Undefined when no certificates are requested. */
+  readonly acme: AcmeCertificates | undefined;
 }
 
 /** `hubGraceMs`: the part of the grace in which hub clients close their side, while requests are served. @throws StartFailure */
@@ -122,7 +125,7 @@ function openHub({ resources, engine, observability, checks }: HttpSources, guar
 }
 
 async function routesOf(
-  { config, resources, engine, spool, decoder }: HttpSources,
+  { config, resources, engine, spool, decoder, acme }: HttpSources,
   hub: Hub,
   eventStreams: OpenEventStreams,
   webhookClient: HttpClient,
@@ -151,7 +154,7 @@ async function routesOf(
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
-    checks: checksOf(resources, engine, hub),
+    checks: checksOf(resources, engine, hub, acme),
     version,
     publicUrl: config.publicUrl,
     log: resources.log,
@@ -182,6 +185,7 @@ export function checksOf(
   resources: Resources,
   { commits, ownership, queue, relayLogins, doctor }: Engine,
   hub: { readonly connections: number } | undefined,
+  acme: AcmeCertificates | undefined,
 ) {
   const outbound = resources.breaker.guard(postgresOutbound(resources.healthSql));
   const signing = signingKeysOf(resources.config, resources.breaker.guard(postgresSigningKeys(resources.healthSql)));
@@ -195,6 +199,7 @@ export function checksOf(
     outbound,
     doctor,
     lastBackup: () => resources.breaker.run(() => lastBackup(resources.healthSql)),
+    acme,
   });
 }
 

@@ -8,6 +8,7 @@ import { prepareSpool, Spool } from '../../content/spool/spool.js';
 import { createHealth, type HealthReport } from '../../gateways/http/health.js';
 import { startHttp } from '../../gateways/http/server/server.js';
 import type { Dns } from '../../net/dns/resolver.js';
+import type { AcmeCertificates } from '../certificates/acme-certificates.js';
 import type { Config } from '../config/config.js';
 import type { Engine } from '../engine/engine.js';
 import { exposition } from '../metrics/exposition.js';
@@ -15,6 +16,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Observability } from '../observability.js';
 import type { Resources } from '../resources.js';
 import { listenFailure } from '../start-failure.js';
+import { openAcme } from './acme-listener.js';
 import { openCachedBlobs } from './cached-blobs.js';
 import { openCredentialChecks } from './credential-checks.js';
 import { checksOf, hasHttp, openHttp } from './http-listener.js';
@@ -26,7 +28,10 @@ import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 /** The open listeners by the names of the ready line (docs/interface/operator.md). */
 export type Listeners = Readonly<
   Partial<
-    Record<'http' | 'https' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners, string>
+    Record<
+      'http' | 'https' | 'acme' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners,
+      string
+    >
   >
 >;
 
@@ -62,11 +67,12 @@ export async function openListeners(
   engine: Engine,
   observability: Observability,
   { outgoing: dns, checks: checksDns }: { readonly outgoing: Dns; readonly checks: Dns },
+  acme: AcmeCertificates | undefined,
 ): Promise<OpenListeners> {
   const { metrics } = observability;
   const vitals: Vitals = {
     health: createHealth({
-      checks: checksOf(resources, engine, undefined),
+      checks: checksOf(resources, engine, undefined, acme),
       now: () => performance.now(),
       log: resources.log,
     }),
@@ -90,18 +96,26 @@ export async function openListeners(
   const mail = { ...smtp, ...imap, ...pop3 };
   const http =
     decoder &&
-    (await openHttp({ config, resources, engine, observability, checks, spool, decoder, dns }, stops, GRACE_MS / 2));
+    (await openHttp(
+      { config, resources, engine, observability, checks, spool, decoder, dns, acme },
+      stops,
+      GRACE_MS / 2,
+    ));
+  const challenges = acme && (await openAcme(config, resources, engine, acme, stops));
+  acme?.startRequests();
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
       ...addresses(mail),
       ...(http && http.address !== '' && { http: http.address }),
       ...(http?.tlsAddress !== undefined && { https: http.tlsAddress }),
+      ...(challenges && { acme: challenges.address }),
     },
     vitals,
     beginDrain(othersListen) {
       for (const listener of Object.values(mail)) listener.beginDrain(othersListen);
       http?.beginDrain(othersListen);
+      challenges?.beginDrain(othersListen);
     },
   };
 }

@@ -13,6 +13,8 @@ import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
+import type { CertificateMeter } from '../certificates/certificate-requests.js';
+import { certificateMeter, type MeasuredCertificates, watchCertificates } from './certificate-metrics.js';
 import { consumerMeter } from './consumer-metrics.js';
 import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
 import { watchDisk } from './disk-metrics.js';
@@ -50,9 +52,11 @@ export interface Metrics {
   readonly consumers: ConsumerMeter;
   readonly deliveries: DeliveryMeter;
   readonly smtpClient: SmtpClientMeter;
+  readonly certificates: CertificateMeter;
   watchEngine(parts: EngineParts): void;
   /** `path`: the data directory. */
   watchDisk(path: string): void;
+  watchCertificates(certificates: MeasuredCertificates): void;
   /** Called on nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` returns the number of open connections. */
@@ -110,8 +114,10 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     consumers: consumerMeter(families),
     deliveries: deliveryMeter(outbound),
     smtpClient: smtpClientMeter(outbound),
+    certificates: certificateMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),
     watchDisk: (path) => watchDisk(families, path),
+    watchCertificates: (certificates) => watchCertificates(families, certificates),
     watchQueue: (status) => watchQueue(outbound, status),
     watchConnections(gateway, read) {
       families.of(GATEWAY_ROLES[gateway]).gauge(`${gateway}_connections`, 'Connections open now.', read);

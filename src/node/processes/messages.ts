@@ -12,6 +12,7 @@ export type ChosenPorts = Partial<
     Config,
     | 'httpPort'
     | 'httpsPort'
+    | 'acmePort'
     | 'mxPort'
     | 'submissionPort'
     | 'submissionsPort'

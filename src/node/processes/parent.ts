@@ -174,7 +174,7 @@ class Parent {
     // While no process has the ports, those that the system has picked are requested by number.
     if (others.length === 0 && this.#listeners !== undefined) this.#ports = chosenPorts(this.#listeners);
     const isShared = others.some(({ life }) => life?.isReady);
-    const http = isShared ? this.#listeners?.http : undefined;
+    const { http, acme } = isShared ? (this.#listeners ?? {}) : {};
     const life = new ProcessLife(
       {
         kind: 'start',
@@ -187,6 +187,7 @@ class Parent {
           directory: this.#directory,
           ...(this.#database && { database: this.#database }),
           httpPort: http === undefined ? undefined : portOf(http),
+          acmePort: acme === undefined ? undefined : portOf(acme),
         },
       },
       () => void this.#signalled(slot, life),
@@ -284,10 +285,22 @@ function reasonOf({ failure, signal, code }: Ending): string {
   return signal === null ? `it ended with code ${code}; its log says why` : `it was ended by ${signal}`;
 }
 
-function chosenPorts({ http, https, mx, submission, submissions, imap, imaps, pop3, pop3s }: Listeners): ChosenPorts {
+function chosenPorts({
+  http,
+  https,
+  acme,
+  mx,
+  submission,
+  submissions,
+  imap,
+  imaps,
+  pop3,
+  pop3s,
+}: Listeners): ChosenPorts {
   return {
     ...(http !== undefined && { httpPort: portOf(http) }),
     ...(https !== undefined && { httpsPort: portOf(https) }),
+    ...(acme !== undefined && { acmePort: portOf(acme) }),
     ...(mx !== undefined && { mxPort: portOf(mx) }),
     ...(submission !== undefined && { submissionPort: portOf(submission) }),
     ...(submissions !== undefined && { submissionsPort: portOf(submissions) }),

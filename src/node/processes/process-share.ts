@@ -14,6 +14,8 @@ export interface ProcessShare {
   readonly database?: DatabaseAddress;
   /** The port on which the HTTP servers of the other processes already listen. */
   readonly httpPort: number | undefined;
+  /** That of their servers for ACME. */
+  readonly acmePort: number | undefined;
 }
 
 /** Standard deviations: one process refuses a holder in a thousand before it has what a single node would grant. */

@@ -16,8 +16,6 @@ export interface TlsFiles {
 
 export interface TlsMaterial {
   readonly certificates: CertificateSource;
-  /** The time at which the first of the current certificates ends. */
-  readonly notAfter: Date;
   /** Sets the secret that protects session tickets from now on, on all nodes that have it. */
   shareTickets(secret: string): void;
   /** Checks the files and the time now instead of at the next poll. */
@@ -53,8 +51,8 @@ export async function openTls(options: TlsOptions): Promise<TlsMaterial> {
   const source = files ?? [await selfSigned(dataDir, hostname, log)];
   const cert = source.map((pair) => pair.cert).join(',');
   let seen = await fingerprint(source);
-  const certificates = new CertificateSource(await load(source));
-  let notAfter = endOf(certificates.pairs);
+  const certificates = new CertificateSource(await load(source), { isProvisional: files === undefined });
+  const { expiresAt: notAfter } = certificates.presented;
   if (notAfter.getTime() < Date.now()) log.warn({ notAfter, cert }, 'the certificate has expired');
 
   // Polling notices what a watch misses: replaced links, network file systems, files that are missing for a moment.
@@ -74,8 +72,7 @@ export async function openTls(options: TlsOptions): Promise<TlsMaterial> {
     if (isSame(next, certificates.pairs)) return;
     try {
       certificates.renew(next);
-      notAfter = endOf(next);
-      log.info({ cert, notAfter }, 'new certificate in use');
+      log.info({ cert, notAfter: certificates.presented.expiresAt }, 'new certificate in use');
     } catch (error) {
       unusable(error);
     }
@@ -100,9 +97,6 @@ export async function openTls(options: TlsOptions): Promise<TlsMaterial> {
 
   return {
     certificates,
-    get notAfter() {
-      return notAfter;
-    },
     shareTickets(shared) {
       secret = shared;
       period = undefined;
@@ -162,8 +156,4 @@ function readable<T>(complaint: string, make: () => T): T {
 
 function isSame(some: readonly KeyPair[], others: readonly KeyPair[]): boolean {
   return some.every(({ cert, key }, i) => cert === others[i]?.cert && key === others[i]?.key);
-}
-
-function endOf(pairs: readonly KeyPair[]): Date {
-  return new Date(Math.min(...pairs.map(({ cert }) => Date.parse(new X509Certificate(cert).validTo))));
 }

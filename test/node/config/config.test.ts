@@ -396,3 +396,21 @@ test('config shows the node id and the public URL in effect', (t) => {
   t.like(row('MANSIO_PUBLIC_URL', { MANSIO_HTTP_PORT: '0' }), { value: '' });
   t.like(row('MANSIO_PUBLIC_URL', { MANSIO_PUBLIC_URL: 'https://m.example.org' }), { source: 'environment' });
 });
+
+test('ACME: the directory, the names that are certified, and the port', (t) => {
+  const off = readConfig({ MANSIO_HOSTNAME: 'mail.example.org', MANSIO_ACME_PORT: '8081' });
+  t.deepEqual([off.acmeDirectory, off.acmePort], [undefined, 'off']);
+  const env = { MANSIO_ACME_DIRECTORY: 'letsencrypt', MANSIO_HOSTNAME: 'mail.example.org' };
+  const on = readConfig(env);
+  t.is(on.acmeDirectory, 'https://acme-v02.api.letsencrypt.org/directory');
+  t.deepEqual([on.acmePort, on.acmeNames], [80, ['mail.example.org']]);
+  const namesOf = (more: Record<string, string>) => readConfig({ ...env, ...more }).acmeNames;
+  t.deepEqual(namesOf({ MANSIO_PUBLIC_URL: 'https://app.example.org/mail' }), ['mail.example.org', 'app.example.org']);
+  t.deepEqual(namesOf({ MANSIO_PUBLIC_URL: 'https://[2001:db8::1]' }), ['mail.example.org']);
+  t.deepEqual(namesOf({ MANSIO_ACME_NAMES: 'a.example.org,b.example.org' }), ['a.example.org', 'b.example.org']);
+  t.throws(() => readConfig({ ...env, MANSIO_HOSTNAME: 'vm' }), { message: /MANSIO_ACME_NAMES.*full name/s });
+  t.throws(() => readConfig({ ...env, MANSIO_ACME_DIRECTORY: 'http://acme.test/dir' }), { message: /https URL/ });
+  t.throws(() => readConfig({ ...env, MANSIO_ACME_PORT: '443', MANSIO_HTTPS_PORT: '443' }), {
+    message: /a port other than/,
+  });
+});

@@ -16,8 +16,10 @@ test("the certificate is watched when it is the operator's, degraded near its en
   const now = Date.UTC(2026, 0, 1);
   let daysLeft = 0;
   const tls = {
-    get notAfter() {
-      return new Date(now + daysLeft * DAY);
+    certificates: {
+      get presented() {
+        return { names: ['mail.example.test'], expiresAt: new Date(now + daysLeft * DAY) };
+      },
     },
   };
   const ownership = {
@@ -41,6 +43,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
         queue: undefined,
         signing: undefined,
         relayLogins: undefined,
+        acme: undefined,
       },
       () => now,
     );
@@ -93,7 +96,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         healthSql: undefined as never,
         breaker,
         dataDirectory,
-        tls: { notAfter: new Date() },
+        tls: { certificates: { presented: { names: [], expiresAt: new Date() } } },
         config: LOCAL,
       },
       {
@@ -105,6 +108,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         queue: undefined,
         signing: undefined,
         relayLogins: undefined,
+        acme: undefined,
       },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
@@ -142,7 +146,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       healthSql: undefined as never,
       breaker,
       dataDirectory,
-      tls: { notAfter: new Date() },
+      tls: { certificates: { presented: { names: [], expiresAt: new Date() } } },
       config: LOCAL,
     };
     const check = healthChecks(resources, {
@@ -154,6 +158,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       queue,
       signing: undefined,
       relayLogins: undefined,
+      acme: undefined,
     }).find(({ name }) => name === 'delivery-queue')!;
     t.deepEqual(check.tags, ['api']);
     return check.run();
@@ -210,7 +215,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         healthSql: undefined as never,
         breaker,
         dataDirectory,
-        tls: { notAfter: new Date() },
+        tls: { certificates: { presented: { names: [], expiresAt: new Date() } } },
         config: LOCAL,
       },
       {
@@ -220,6 +225,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         queue: undefined,
         signing: undefined,
         relayLogins: undefined,
+        acme: undefined,
         outbound,
         lastBackup: NEVER,
       },
@@ -261,7 +267,7 @@ test('an old backup is degraded; a store that was never saved so is not', async 
       healthSql: undefined as never,
       breaker,
       dataDirectory,
-      tls: { notAfter: new Date() },
+      tls: { certificates: { presented: { names: [], expiresAt: new Date() } } },
       config: LOCAL,
     };
     const parts = {
@@ -272,6 +278,7 @@ test('an old backup is degraded; a store that was never saved so is not', async 
       queue: undefined,
       signing: undefined,
       relayLogins: undefined,
+      acme: undefined,
     };
     const lastBackup = async () =>
       daysAgo === undefined ? undefined : { at: now - daysAgo * DAY, bytes: 1, isEncrypted: false };

@@ -15,6 +15,10 @@ function metrics(roles: ReadonlySet<string> = ALL) {
   made.watchConnections('hub', () => 4);
   made.watchConnections('event_stream', () => 7);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
+  made.watchCertificates({
+    presented: () => ({ names: ['mail.test'], expiresAt: new Date(86_400_000) }),
+    acme: () => ({ failing: 2, ownFailure: undefined, domainsEnd: 43_200_000 }),
+  });
   made.watchEngine({
     consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 7, octets: 8_000, waiting: 9 } },
@@ -167,4 +171,11 @@ test('outbound mail: outcomes by kind, how long tries take and how late the queu
       .map(({ labels, value: count }) => [labels['outcome'], count]),
     [['delivered', 1]],
   );
+});
+
+test('certificates: when they end, and how many fail', async (t) => {
+  const text = await metrics().text();
+  t.regex(text, /mansio_certificate_expiry_timestamp_seconds\{of="deployment"\} 86400\n/);
+  t.regex(text, /mansio_certificate_expiry_timestamp_seconds\{of="domains"\} 43200\n/);
+  t.regex(text, /mansio_certificates_failing 2\n/);
 });

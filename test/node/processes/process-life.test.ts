@@ -11,7 +11,7 @@ const START: StartMessage = {
   nodeId: 'n.1',
   dataDir: '/nowhere/1',
   ports: {},
-  processShare: { number: 1, count: 2, directory: '/nowhere', httpPort: undefined },
+  processShare: { number: 1, count: 2, directory: '/nowhere', httpPort: undefined, acmePort: undefined },
 };
 
 const SILENT = ['-e', 'setInterval(() => {}, 1000)'];

@@ -118,8 +118,8 @@ export interface ProtocolRow {
   listen(t: ExecutionContext, settings: ProtocolSettings): Promise<OpenListener>;
 }
 
-/** Every listener but HTTP, HTTPS and metrics. */
-export type MailListener = Exclude<keyof Listeners, 'http' | 'https' | 'metrics'>;
+/** Every listener but those of HTTP. */
+export type MailListener = Exclude<keyof Listeners, 'http' | 'https' | 'acme' | 'metrics'>;
 
 export const ALICE = 'alice@example.test';
 export const BOB = 'bob@example.test';

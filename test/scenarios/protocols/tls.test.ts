@@ -100,7 +100,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
   test(`${maxVersion}: a session is resumed at every listener of every node, after a renewal too`, async (t) => {
     const ticketKey = Buffer.alloc(48, 7);
     const pairs = [await pairFor('mail.example.test'), await pairFor('other.example.test')];
-    const nodes = [new CertificateSource(pairs, ticketKey), new CertificateSource(pairs, ticketKey)] as const;
+    const nodes = [new CertificateSource(pairs, { ticketKey }), new CertificateSource(pairs, { ticketKey })] as const;
     const ports = await Promise.all(
       rows.map(async ([, row]) => Promise.all(nodes.map(async (tls) => (await row.listen(t, { tls })).port))),
     );

@@ -19,6 +19,9 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'shard_leases', without: ['node_id', 'expires_at'] },
   { name: 'domains' },
   { name: 'dkim_keys' },
+  // No node of a restored store requests certificates yet.
+  { name: 'acme_accounts', without: ['node_id', 'expires_at'] },
+  { name: 'certificates' },
   { name: 'accounts' },
   { name: 'addresses' },
   { name: 'api_keys' },
@@ -66,6 +69,8 @@ export const SAVED_TABLES: readonly Saved[] = [
 /** Tables that describe running nodes or the recent past, and have no meaning in a restored store. */
 export const UNSAVED_TABLES: readonly string[] = [
   'nodes',
+  // Answers to challenges that are over by then.
+  'acme_tokens',
   // Notices of deletions, for nodes that were away for a moment.
   'deleted_accounts',
   // UIDs that have left a folder: every folder gets a new UIDVALIDITY.
@@ -73,7 +78,15 @@ export const UNSAVED_TABLES: readonly string[] = [
 ];
 
 /** Tables that a fresh store may have rows in: what a start writes by itself. */
-export const FILLED_BY_STARTS: readonly string[] = ['settings', 'shard_leases', 'domains', 'nodes'];
+export const FILLED_BY_STARTS: readonly string[] = [
+  'settings',
+  'shard_leases',
+  'domains',
+  'nodes',
+  'acme_accounts',
+  'certificates',
+  'acme_tokens',
+];
 
 /** Sequences that are no column's own. */
 export const SAVED_SEQUENCES: readonly string[] = ['import_numbers', 'search_segment_ids'];

@@ -545,6 +545,54 @@ create table sts_policies (
 );
 
 -- ------------------------------------------------------------------------------------------------------------------------------
+-- Certificates by ACME (decision 0080)
+-- ------------------------------------------------------------------------------------------------------------------------------
+
+-- The account of the cluster at each directory, and the node that may request certificates there.
+create table acme_accounts (
+  directory text primary key,
+  -- PKCS #8, PEM.
+  private_key text not null,
+  -- Null before the account is registered.
+  url text,
+  node_id text,
+  epoch bigint not null default 0,
+  expires_at timestamptz not null default '-infinity',
+  -- Rises with each new certificate.
+  revision bigint not null default 0
+);
+
+create table certificates (
+  directory text not null references acme_accounts (directory) on delete cascade,
+  -- Null: the deployment's own names.
+  domain text references domains (name) on delete cascade,
+  -- Null, as all columns down to `revision`, before the first certificate.
+  names text[],
+  -- PEM.
+  chain text,
+  private_key text,
+  not_after timestamptz,
+  renewal_id text,
+  renew_at timestamptz,
+  ask_at timestamptz,
+  revision bigint,
+  next_at timestamptz not null,
+  failures integer not null default 0,
+  error_type text,
+  error text,
+  -- The names of the last request.
+  tried text[],
+  unique nulls not distinct (directory, domain)
+);
+
+-- The answers to open challenges, which every node gives.
+create table acme_tokens (
+  token text primary key,
+  key_authorization text not null,
+  expires_at timestamptz not null
+);
+
+-- ------------------------------------------------------------------------------------------------------------------------------
 -- Consumers of the log: push subscriptions and webhooks (decision 0050)
 -- ------------------------------------------------------------------------------------------------------------------------------
 
