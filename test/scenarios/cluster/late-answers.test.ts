@@ -8,6 +8,7 @@ import { testWith } from '../../support/test-with.js';
 import { startCluster, type TestCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 import type { Load } from './support/load.js';
+import type { WayName } from './support/ways.js';
 
 /** In ms. A node that is interrupted keeps its leases, mostly. */
 const LEASE_TTL_MS = 8_000;
@@ -15,6 +16,9 @@ const LEASE_TTL_MS = 8_000;
 const MESSAGES = 3;
 /** In ms. A message without an answer for this long is stuck. */
 const STUCK_MS = 500;
+
+/** Each way meets each interruption. */
+const WAYS: readonly WayName[] = ['mx', 'append', 'submission', 'mx', 'rest', 'append', 'mx', 'submission', 'rest'];
 
 interface Scene {
   readonly cluster: TestCluster;
@@ -68,7 +72,7 @@ testWith('nats-server')('an owner that goes on too late doubles nothing that oth
   await cluster.settled();
   const followers = await cluster.follow();
   await cluster.readsBodies(cluster.accounts[1]!);
-  const load = cluster.load({ answerMs: 20_000 });
+  const load = cluster.load({ ways: WAYS, answerMs: 20_000, perConnection: 3 });
   await load.more(20);
   let turn = 0;
   for (let round = 0; round < INTERRUPTION_ROUNDS; round++) {
@@ -102,15 +106,17 @@ async function passedOver({ cluster, load, owner }: Scene): Promise<void> {
     );
     return since.length >= MESSAGES;
   };
-  await Promise.all([load.more(10), eventually(`mail past ${owner.name}`, isPassedOver)]);
+  await load.during(eventually(`mail past ${owner.name}`, isPassedOver));
 }
 
 /** Resolves when messages wait for their answers. */
-async function stuck({ load: { mail } }: Scene): Promise<void> {
+async function stuck({ load }: Scene): Promise<void> {
+  const { mail } = load;
   const since = new Map<string, number>();
-  await eventually('messages to be stuck', () => {
+  const areStuck = () => {
     const now = performance.now();
     for (const id of mail.underWay) since.set(id, since.get(id) ?? now);
     return [...mail.underWay].filter((id) => now - since.get(id)! > STUCK_MS).length >= MESSAGES;
-  });
+  };
+  await load.during(eventually('messages to be stuck', areStuck));
 }

@@ -22,10 +22,12 @@ export interface LoadOptions {
   readonly ways?: readonly WayName[];
   /** Default 2. */
   readonly readers?: number;
-  /** In ms, between two messages of a sender while a test waits for `more`; default 10. */
+  /** In ms, between two messages of a sender while a test waits for the load; default 10. */
   readonly pauseMs?: number;
   /** In ms. A node that is silent for this long counts as gone; default 5,000. */
   readonly answerMs?: number;
+  /** Messages that a sender sends to a node before it goes to the next; default 20. */
+  readonly perConnection?: number;
 }
 
 /** In ms, between two messages of a sender while no test counts them: the nodes have time for what is tested. */
@@ -40,12 +42,13 @@ export class Load {
   #awaited = 0;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
-    const { readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
+    const { readers = 2, pauseMs = 10, answerMs = 5_000, perConnection = 20 } = options;
     const work = {
       targets,
       accounts,
       pauseMs: () => (this.#awaited > 0 ? pauseMs : Math.max(pauseMs, PATIENT_MS)),
       answerMs,
+      perConnection,
       stopping: () => this.#stopping,
     };
     const [first] = targets();
@@ -64,14 +67,22 @@ export class Load {
   /** Resolves when `count` more messages, or the share of them for this run, are acknowledged. */
   async more(count: number, withinMs = 60_000): Promise<void> {
     const [goal, deadline] = [this.accepted + messages(count), Date.now() + withinMs];
-    this.#awaited++;
-    try {
+    const reached = async () => {
       while (this.accepted < goal) {
         if (Date.now() > deadline) {
           throw new Error(`${goal - this.accepted} of ${count} messages were not accepted: ${this.summary()}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
+    };
+    await this.during(reached());
+  }
+
+  /** Senders pause briefly until `work` has ended. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#awaited++;
+    try {
+      return await work;
     } finally {
       this.#awaited--;
     }

@@ -11,6 +11,7 @@ export interface Work {
   readonly accounts: readonly TestAccount[];
   readonly pauseMs: () => number;
   readonly answerMs: number;
+  readonly perConnection: number;
   readonly stopping: () => boolean;
 }
 
@@ -44,7 +45,7 @@ export async function sender(number: number, way: WayName, work: Work, mailing: 
     // A sender completes a started message, as an MTA does; the end of the load is the limit.
     for (let attempt = 1; !work.stopping(); attempt++) {
       try {
-        if (open !== undefined && open.sent++ >= WAYS[way].perChannel) {
+        if (open !== undefined && open.sent++ >= (WAYS[way].isKept ? work.perConnection : 1)) {
           open.channel.close();
           open = undefined;
         }

@@ -10,8 +10,8 @@ import { SmtpChannel } from './smtp-channel.js';
 export type WayName = 'mx' | 'submission' | 'append' | 'rest';
 
 interface Way {
-  /** Messages per channel. */
-  readonly perChannel: number;
+  /** A channel is kept for further messages. */
+  readonly isKept: boolean;
   /** Where the target offers it. */
   at(target: Target): string | undefined;
   open(address: string, options: ChannelOptions, account: TestAccount): Promise<Channel>;
@@ -19,33 +19,31 @@ interface Way {
   copies(account: TestAccount, to: readonly string[]): readonly Copy[];
 }
 
-const PER_CONNECTION = 20;
-
 const incoming = (to: readonly string[]): Copy[] => to.map((email) => ({ email, folder: 'INBOX' }));
 const sent = ({ email }: TestAccount, to: readonly string[]): Copy[] => [...incoming(to), { email, folder: 'Sent' }];
 
 export const WAYS: Readonly<Record<WayName, Way>> = {
   mx: {
-    perChannel: PER_CONNECTION,
+    isKept: true,
     at: ({ mx }) => mx,
     open: (address, options) => SmtpChannel.open(address, options),
     copies: (_, to) => incoming(to),
   },
   submission: {
-    perChannel: PER_CONNECTION,
+    isKept: true,
     at: ({ submission }) => submission,
     open: (address, options, account) => SmtpChannel.open(address, options, account),
     copies: sent,
   },
   append: {
-    perChannel: PER_CONNECTION,
+    isKept: true,
     at: ({ imap }) => imap,
     open: (address, options, account) => AppendChannel.open(address, options, account),
     copies: ({ email }) => [{ email, folder: 'Archive' }],
   },
   rest: {
     // As a browser does, it asks a node that is well at each request.
-    perChannel: 1,
+    isKept: false,
     at: ({ http }) => http,
     open: async (address, options, account) => new RestChannel(address, options, account),
     copies: sent,
