@@ -1,12 +1,14 @@
 // Sends packets in batches: what goes to one subject in one turn of the event loop leaves as one message of the bus. A batch leaves earlier
 // when it is full, and a packet that is alone in its turn does not wait for others.
 import { PacketBatch, type PacketText } from './packet-batch.js';
+import type { TurnEnd } from './turn-end.js';
 
 export interface BatchSenderOptions {
   /** Publishes a batch. Must not throw. */
   publish(subject: string, bytes: Uint8Array, batch: number): void;
   /** The most octets of a message of the bus. */
   capacity(): number;
+  readonly turnEnd: TurnEnd;
 }
 
 interface OpenBatch {
@@ -22,7 +24,6 @@ export class BatchSender {
   readonly #options: BatchSenderOptions;
   /** The key is the subject. */
   readonly #open = new Map<string, OpenBatch>();
-  #flushing: NodeJS.Immediate | undefined;
   #newest = 0;
 
   constructor(options: BatchSenderOptions) {
@@ -39,24 +40,20 @@ export class BatchSender {
     if (joined !== undefined) this.#publish(subject, joined);
     const opened: OpenBatch = { number: ++this.#newest, packets: new PacketBatch() };
     opened.packets.add(tag, packet);
+    if (this.#open.size === 0) this.#options.turnEnd.add(() => this.#flush());
     this.#open.set(subject, opened);
-    // Runs when the input that has arrived is processed, before the node waits for more.
-    this.#flushing ??= setImmediate(() => this.flush());
     return opened.number;
-  }
-
-  /** Sends what waits for the end of the turn. */
-  flush(): void {
-    clearImmediate(this.#flushing);
-    this.#flushing = undefined;
-    const batches = [...this.#open];
-    this.#open.clear();
-    for (const [subject, batch] of batches) this.#publish(subject, batch);
   }
 
   /** Drops what waits for the end of the turn. */
   drop(): void {
     this.#open.clear();
+  }
+
+  #flush(): void {
+    const batches = [...this.#open];
+    this.#open.clear();
+    for (const [subject, batch] of batches) this.#publish(subject, batch);
   }
 
   #hasRoom({ packets }: OpenBatch, packet: PacketText): boolean {

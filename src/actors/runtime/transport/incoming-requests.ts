@@ -37,6 +37,7 @@ export class IncomingRequests {
     this.#address = address;
     this.#log = log;
     this.#sender = new BatchSender({
+      turnEnd: link.turnEnd,
       capacity: () => link.capacity,
       // The subject has its prefix, because the asker has named it.
       publish: (subject, bytes) => link.publish(subject, bytes),
@@ -61,10 +62,9 @@ export class IncomingRequests {
     this.#own.drain();
   }
 
-  /** Resolves when all requests that have arrived are answered, and sends the replies. */
+  /** Resolves when all requests that have arrived are answered; the replies leave at the end of the turn. */
   async answerAll(): Promise<void> {
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
-    this.#sender.flush();
   }
 
   #receive({ data, reply = '' }: LinkMessage): void {

@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import { auditTime, BehaviorSubject, type Observable, Subject, share } from 'rxjs';
 import { BREAKS_SUBJECT } from './subjects.js';
+import { TurnEnd } from './turn-end.js';
 
 export interface LinkMessage {
   /** With the prefix. */
@@ -76,6 +77,8 @@ export class NatsLink<C extends LinkConnection> {
   readonly connected$: Observable<boolean>;
   /** Emits when publications of any node may have been missed here. */
   readonly breaks$: Observable<void>;
+  /** When messages are sent. */
+  readonly turnEnd = new TurnEnd();
   readonly #options: LinkOptions<C>;
   readonly #isConnected$ = new BehaviorSubject(true);
   readonly #missed$ = new Subject<void>();
@@ -128,14 +131,15 @@ export class NatsLink<C extends LinkConnection> {
   }
 
   /**
-   * Resolves when the server has processed all publications and subscriptions so far; at once while there is no connection.
-   * Calls at the same time share one round trip.
+   * Sends what waits for the end of the turn. Resolves when the server has processed all messages and subscriptions so far; at once while
+   * there is no connection. Calls at the same time share one round trip.
    */
   flushed(): Promise<void> {
     if (this.connection === undefined) return READY;
     this.#flushing ??= new Promise((resolve) => {
       queueMicrotask(() => {
         this.#flushing = undefined;
+        this.turnEnd.now();
         const { connection } = this;
         if (connection === undefined) return resolve();
         const flushed = () => {

@@ -52,6 +52,7 @@ export class OutgoingRequests {
     this.#link = link;
     this.#limits = new RequestLimits(limits);
     this.#sender = new BatchSender({
+      turnEnd: link.turnEnd,
       capacity: () => link.capacity,
       publish: (subject, bytes, batch) =>
         link.publish(prefix + subject, bytes, prefix + replySubject(address, String(batch))),

@@ -172,13 +172,12 @@ class NatsTransport implements Transport {
   }
 
   #send(subject: string, packet: Publication): void {
-    const { connection } = this.#link;
-    if (connection === undefined) return;
+    if (this.#link.connection === undefined) return;
     let bytes = encode(packet);
     const most = this.#link.capacity;
     // Followers read a change from the log when its packet does not continue at their position.
     if (bytes.length > most && 'events' in packet) bytes = encode({ ...packet, after: packet.seq, events: [] });
-    if (bytes.length <= most) connection.publish(this.#prefix + subject, bytes);
+    if (bytes.length <= most) this.#link.turnEnd.add(() => this.#link.publish(this.#prefix + subject, bytes));
     else this.#log.error({ subject }, tooLarge('the publication', bytes.length, most));
   }
 }
