@@ -141,6 +141,8 @@ test('every alert says what to do, and panels have places of their own', (t) => 
     .split(/\n(?= {6}- alert: )/)
     .slice(1);
   t.true(rules.length > 10);
+  const names = rules.map((rule) => /alert: (\w+)/.exec(rule)![1]);
+  t.deepEqual(names, [...new Set(names)]);
   for (const rule of rules) for (const part of ['severity:', 'summary:', 'action:']) t.true(rule.includes(part), rule);
   const taken = new Map<string, string>();
   for (const { title, gridPos } of panels()) {
