@@ -13,7 +13,7 @@ import { openEventStream } from '../../support/clients/event-stream-client.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { mansio } from '../../support/command.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';
-import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.js';
+import { bareEnvironment, nodeDirectory, PROGRAM, startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { eventually } from '../cluster/support/eventually.js';
 import { world } from '../mail/outbound-remotes.js';
@@ -344,4 +344,36 @@ test('what cannot be saved or restored is refused in a sentence, and leaves noth
   t.false(existsSync(other));
   t.is((await mansio(other, ['restore', file, '--passphrase-file', secret])).code, 0);
   t.regex((await mansio(other, ['domain', 'list'])).stdout, /example\.test/);
+});
+
+test('a backup goes through a pipe, and a stream that ends early leaves an empty store', async (t) => {
+  const [from, to] = [0, 1].map(() => join(temporaryDirectory('mansio-backup-pipe-'), 'data')) as [string, string];
+  t.is((await mansio(from, ['domain', 'add', 'example.test', '--create'])).code, 0);
+  const script = (text: string) =>
+    spawnSync('/bin/bash', ['-o', 'pipefail', '-c', text], {
+      encoding: 'utf8',
+      env: { ...bareEnvironment(), FROM: from, TO: to, MANSIO: PROGRAM },
+    });
+  const backup = 'MANSIO_DATA_DIR="$FROM" "$MANSIO" backup -';
+  const restore = 'MANSIO_DATA_DIR="$TO" "$MANSIO" restore - --json';
+  const cut = script(`${backup} | head -c 8000 | ${restore}`);
+  t.is(cut.status, 1);
+  t.regex(cut.stderr, /the backup is broken or cut/);
+  t.is((await mansio(to, ['domain', 'list', '--json'])).stdout, '[]\n');
+  const whole = script(`${backup} --json | ${restore}`);
+  t.is(whole.status, 0, whole.stderr);
+  t.like(JSON.parse(whole.stdout), { emails: 0, accounts: 0 });
+  t.regex(
+    whole.stderr,
+    /^\{"emails":0,"accounts":0,"bytes":\d+\}$/m,
+    'stdout has the backup, so stderr has the result',
+  );
+  t.regex((await mansio(to, ['domain', 'list'])).stdout, /example\.test/);
+
+  t.is(script(`${backup} | true`).status, 1, 'a reader that has gone is an error');
+  const full = await mansio(from, ['backup', '/dev/full']);
+  t.is(full.code, 1);
+  t.regex(full.stderr, /no space is left on the disk/);
+  t.is((await mansio(from, ['backup', '/dev/null'])).code, 0);
+  t.true(statSync('/dev/null').isCharacterDevice(), 'a device stays one');
 });

@@ -1,15 +1,27 @@
-// Streams of COPY over the driver. The driver forgets two things, which are done here: it leaves its socket paused when a stream ends while
-// it is full, and it does not end a writing stream when the server refuses the last rows.
+// Streams of COPY over the driver. The driver forgets some things, which are done here: it leaves its socket paused when a stream ends while
+// it is full, it does not end a writing stream when the server refuses the last rows, and a stream that is left early blocks its connection.
 import { setImmediate as turn } from 'node:timers/promises';
 import { BackupFault } from '../../backup/store-snapshot.js';
 import type { SqlTransaction } from '../driver/client.js';
 
-/** The octets that `statement`, a COPY … TO STDOUT, gives. It must be read to its end, or the connection must be closed. */
+/** The octets that `statement`, a COPY … TO STDOUT, gives. A reader that leaves early cancels it. */
 export async function* copyOut(tx: SqlTransaction, statement: string): AsyncGenerator<Buffer> {
-  const rows = await tx.unsafe(statement).readable();
+  const query = tx.unsafe(statement);
+  const rows = await query.readable();
+  const closed = new Promise((resolve) => rows.once('close', resolve));
   // A read resumes the socket, which has the end of the statement.
   rows.once('end', () => rows._read(0));
-  yield* rows as AsyncIterable<Buffer>;
+  rows.on('error', () => undefined);
+  try {
+    yield* rows.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } finally {
+    // The connection takes no other statement, not even a rollback, before the end of this one.
+    if (!rows.readableEnded && !rows.destroyed) {
+      query.cancel();
+      rows.resume();
+      await closed;
+    }
+  }
 }
 
 /** Gives the octets to `statement`, a COPY … FROM STDIN. `what` names the rows in an error. */
@@ -26,9 +38,15 @@ export async function copyIn(
   });
   const written = (chunk: Uint8Array) =>
     new Promise<void>((resolve) => rows.write(chunk, () => (refusal === undefined ? resolve() : turn().then(resolve))));
-  for await (const chunk of octets) {
-    await written(chunk);
-    if (refusal !== undefined) throw refusal;
+  try {
+    for await (const chunk of octets) {
+      await written(chunk);
+      if (refusal !== undefined) throw refusal;
+    }
+  } catch (error) {
+    // The server takes no rollback while it waits for rows.
+    rows.destroy(new Error('the rows end early'));
+    throw error;
   }
   rows.end();
   // The stream tells the server of the end within this turn. A refusal of the last rows shows itself in the next statement.

@@ -221,6 +221,31 @@ test('a restore that fails leaves an empty store, which a second one fills', asy
   t.is((await second`select from emails`).length, 2);
 });
 
+test('what breaks a backup or a restore off is its error, and the connection can be used again', async (t) => {
+  const first = await opened(t);
+  await inhabited(first);
+  await first`
+    insert into blob_chunks (hash, seq, data)
+    select sha256(int4send(i)), 0, decode(repeat(md5(i::text), 200), 'hex') from generate_series(1, 20000) i`;
+  const full = () => Promise.reject(new Error('the disk is full'));
+  const brokenOff = withSnapshot(first, async ({ facts, rows }) => {
+    for await (const _ of rows(facts.tables.find(({ name }) => name === 'blob_chunks')!)) await full();
+  });
+  await t.throwsAsync(brokenOff, { message: 'the disk is full' });
+  const copy = await saved(first);
+  const second = await opened(t);
+  async function* cut(): AsyncGenerator<Uint8Array> {
+    yield copy.rows.get('blob_chunks')!.subarray(0, 1_000_000);
+    throw new Error('the file is cut');
+  }
+  const { facts } = copy;
+  const table = facts.tables.find(({ name }) => name === 'blob_chunks')!;
+  const restored = fillStore(second, { facts, releasesQueue: false, fill: ({ fill }) => fill(table, cut()) });
+  await t.throwsAsync(restored, { message: 'the file is cut' });
+  await filled(second, copy);
+  t.is((await second`select from blob_chunks`).length, 20_000);
+});
+
 test('a store with a node, a newer schema or an unknown one is refused', async (t) => {
   const first = await opened(t);
   await inhabited(first);
