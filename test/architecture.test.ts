@@ -235,7 +235,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   'node:http': ['net/tcp/', 'net/http-client/', 'net/acme/'],
   'node:https': ['net/smtp-client/', 'net/http-client/', 'net/acme/'],
   'node:dgram': 'net/',
-  'node:child_process': 'store/',
+  'node:child_process': ['store/', 'cli/setup/system-user.ts'],
   'node:worker_threads': 'content/decode/',
   mailparser: 'content/decode/',
   'html-to-text': 'content/decode/',

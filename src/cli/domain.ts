@@ -105,20 +105,30 @@ export function registerDomain(program: Command): void {
 
 async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain> {
   const wanted = await wantedKeys(name, options);
-  return withStore(async ({ sql, directory, signingKeys }) => {
-    const before = await keysOf(signingKeys, name);
-    const missing = wanted === undefined ? [] : newKeys(wanted, before);
-    // It is no error to add an existing domain, because scripts run again.
-    const added = await directory.addDomain(name);
-    const made = wanted === undefined && before.length === 0 ? await makeKeys(name, DEFAULT_SELECTOR) : missing;
-    for (const key of made) {
-      if (!(await signingKeys.add(key)))
-        throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
-    }
-    const plan = viewOf(name, await keysOf(signingKeys, name), await readSettings(sql));
+  return withStore(async (store) => {
+    const { added, made } = await hostDomain(store, name, wanted);
+    const plan = viewOf(name, await keysOf(store.signingKeys, name), await readSettings(store.sql));
     const madeSelectors = made.map(({ selector }) => selector);
     return { name, added, dkimKeys: made.length > 0 ? 'made' : 'present', madeSelectors, ...plan };
   });
+}
+
+/** Hosts the domain, with the wanted keys, or with new ones when it has none. Returns the keys that were added. */
+export async function hostDomain(
+  { directory, signingKeys }: CommandStore,
+  name: string,
+  wanted?: readonly SigningKey[],
+): Promise<{ readonly added: boolean; readonly made: readonly SigningKey[] }> {
+  const before = await keysOf(signingKeys, name);
+  const missing = wanted === undefined ? [] : newKeys(wanted, before);
+  // It is no error to add an existing domain, because scripts run again.
+  const added = await directory.addDomain(name);
+  const made = wanted === undefined && before.length === 0 ? await makeKeys(name, DEFAULT_SELECTOR) : missing;
+  for (const key of made) {
+    if (!(await signingKeys.add(key)))
+      throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
+  }
+  return { added, made };
 }
 
 /** undefined: any existing keys are enough. */

@@ -18,6 +18,7 @@ import { fileFault } from './named-files.js';
 import { registerQueue } from './queue.js';
 import { registerRestore } from './restore.js';
 import { registerServe } from './serve.js';
+import { registerSetup } from './setup/setup.js';
 import { onStore } from './store.js';
 import { registerTrace } from './trace.js';
 import { registerUnclaimed } from './unclaimed.js';
@@ -43,6 +44,7 @@ export function assemble(program: Command): Command {
   registerRestore(program);
   registerCluster(program);
   registerDoctor(program);
+  registerSetup(program);
   const commands = leaves(program);
   for (const command of commands) takeEnvFile(command);
   onStore(commands.filter((command) => !WITHOUT_STORE.has(command.name())));
@@ -50,8 +52,8 @@ export function assemble(program: Command): Command {
   return program;
 }
 
-/** `serve` creates a missing store; `config` opens none. */
-const WITHOUT_STORE: ReadonlySet<string> = new Set(['serve', 'config']);
+/** `serve` and `setup` create a missing store; `config` opens none. */
+const WITHOUT_STORE: ReadonlySet<string> = new Set(['serve', 'config', 'setup']);
 
 function leaves(group: Command): readonly Command[] {
   return group.commands.length === 0 ? [group] : group.commands.flatMap(leaves);

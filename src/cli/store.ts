@@ -51,7 +51,16 @@ export function onStore(commands: readonly Command[]): void {
 
 /** Opens the store for commands that change something, or need the schema of this version. */
 export async function withStore<T>(work: (store: CommandStore) => Promise<T>): Promise<T> {
-  const config = readConfig();
+  return withStoreOf(readConfig(), work);
+}
+
+/** Opens the store of `mansio setup`, which is made when there is none. */
+export async function withNewStore<T>(config: Config, work: (store: CommandStore) => Promise<T>): Promise<T> {
+  mayCreate = true;
+  return withStoreOf(config, work);
+}
+
+async function withStoreOf<T>(config: Config, work: (store: CommandStore) => Promise<T>): Promise<T> {
   return withAddress(config, async (address) => {
     const sql = connect(address, { max: 2, applicationName: 'mansio command' });
     try {

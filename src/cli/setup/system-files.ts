@@ -1,0 +1,137 @@
+// The files that `mansio setup` writes: settings, the units of deploy/, and the declaration of the system user. A file that exists is never
+// changed: it belongs to the operator from then on.
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { isPublicAddress } from '../../net/tcp/address-scope.js';
+import { machineAddresses } from '../../node/doctor/subject.js';
+import { CommandError } from '../output.js';
+import type { Answers } from './answers.js';
+import type { SystemUser } from './system-user.js';
+
+export interface PlannedFile {
+  /** Without the prefix. */
+  readonly path: string;
+  /** Octal. */
+  readonly mode: string;
+  readonly content: string;
+  /** The group of Mansio may read it. */
+  readonly isShared: boolean;
+}
+
+export interface WrittenFile {
+  readonly path: string;
+  readonly mode: string;
+  readonly state: 'planned' | 'written' | 'kept';
+  /** With `planned`. */
+  readonly content?: string;
+}
+
+const ENV_FILE = '/etc/mansio/mansio.env';
+const DATA_DIRECTORY = '/var/lib/mansio';
+const UNITS = '/etc/systemd/system';
+/** As the files of deploy/ have it. */
+const INSTALLED = '/usr/local/bin/mansio';
+/** systemd finds Node.js there without help. */
+const USUAL_NODE = /^\/usr\/(?:local\/)?bin\//;
+
+const PORTS = {
+  MANSIO_MX_PORT: '25',
+  MANSIO_SUBMISSION_PORT: '587',
+  MANSIO_SUBMISSIONS_PORT: '465',
+  MANSIO_IMAP_PORT: '143',
+  MANSIO_IMAPS_PORT: '993',
+  MANSIO_POP3_PORT: '110',
+  MANSIO_POP3S_PORT: '995',
+  MANSIO_HTTPS_PORT: '443',
+};
+
+/** The settings of the node; with a prefix, of the files below it. */
+export function settingsOf(
+  { hostname, acmeEmail, databaseUrl }: Answers,
+  prefix = '',
+): Readonly<Record<string, string>> {
+  const hasSixthVersion = machineAddresses().some((address) => address.includes(':') && isPublicAddress(address));
+  return {
+    MANSIO_HOSTNAME: hostname,
+    MANSIO_PUBLIC_URL: `https://${hostname}`,
+    MANSIO_DATA_DIR: `${prefix}${DATA_DIRECTORY}`,
+    MANSIO_BIND: hasSixthVersion ? '::' : '0.0.0.0',
+    ...PORTS,
+    ...(acmeEmail !== undefined && { MANSIO_ACME_DIRECTORY: 'letsencrypt', MANSIO_ACME_EMAIL: acmeEmail }),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  };
+}
+
+export function planFiles(answers: Answers): readonly PlannedFile[] {
+  const settings = Object.entries(settingsOf(answers)).map(([name, value]) => `${name}=${quoted(value)}\n`);
+  const head =
+    '# Settings of Mansio, one NAME=value a line. "mansio config --env-file /etc/mansio/mansio.env" shows all of them.\n';
+  const units = readdirSync(deployDirectory()).filter((name) => /^mansio.*\.(?:service|timer)$/.test(name));
+  return [
+    { path: ENV_FILE, mode: '0640', content: head + settings.join(''), isShared: true },
+    {
+      path: '/etc/sysusers.d/mansio.conf',
+      mode: '0644',
+      content: `u mansio - "Mansio mail server" ${DATA_DIRECTORY}\n`,
+      isShared: false,
+    },
+    ...units.sort().map((name) => ({
+      path: `${UNITS}/${name}`,
+      mode: '0644',
+      content: unitFor(readFileSync(join(deployDirectory(), name), 'utf8'), process.argv[1] ?? INSTALLED),
+      isShared: false,
+    })),
+  ];
+}
+
+/** The folder of the package, in a clone and in an installation. */
+function deployDirectory(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'deploy');
+}
+
+/** Adapts a unit to where the program and Node.js are. `program`: the path with which the program was started. */
+export function unitFor(text: string, program: string, node = process.execPath): string {
+  const command = USUAL_NODE.test(node) ? program : `${node} ${program}`;
+  const adapted = text.replaceAll(INSTALLED, command).replaceAll("-c 'mansio ", `-c '${command} `);
+  // A program in a home directory must be visible.
+  return /(?:^| )\/(?:home|root)\//.test(command)
+    ? adapted.replace(/^ProtectHome=yes$/m, 'ProtectHome=read-only')
+    : adapted;
+}
+
+/** A value as systemd and `parseEnv` of Node.js read it. */
+function quoted(value: string): string {
+  return /^[\w.:/@,+-]*$/.test(value) ? value : `'${value}'`;
+}
+
+/** `owner`: the user of Mansio, where it exists on this machine. @throws CommandError when a file there has other settings */
+export function writeFiles(
+  planned: readonly PlannedFile[],
+  answers: Answers,
+  owner: SystemUser | undefined,
+): readonly WrittenFile[] {
+  refuseOtherSettings(answers);
+  return planned.map(({ path, mode, content, isShared }) => {
+    const target = `${answers.prefix}${path}`;
+    if (existsSync(target)) return { path: target, mode, state: 'kept' };
+    mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+    writeFileSync(target, content, { mode: Number.parseInt(mode, 8), flag: 'wx' });
+    if (isShared && owner !== undefined) chownSync(target, 0, owner.gid);
+    return { path: target, mode, state: 'written' };
+  });
+}
+
+/** The settings that were asked for must be those of the file that is there, or the run would not do what it says. */
+function refuseOtherSettings(answers: Answers): void {
+  const path = `${answers.prefix}${ENV_FILE}`;
+  if (!existsSync(path)) return;
+  const there = parseEnv(readFileSync(path, 'utf8'));
+  const wanted = settingsOf(answers);
+  for (const name of ['MANSIO_HOSTNAME', 'DATABASE_URL', 'MANSIO_ACME_EMAIL'])
+    if (wanted[name] !== undefined && there[name] !== wanted[name])
+      throw new CommandError(
+        `${path} has ${name === 'DATABASE_URL' ? 'another DATABASE_URL' : `${name}=${there[name] ?? ''}`}: setup changes no file, so change it there`,
+      );
+}

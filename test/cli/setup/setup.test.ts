@@ -1,0 +1,127 @@
+// Tests `mansio setup` as an operator runs it, below a prefix: what it writes, that a second run changes nothing, and that a node starts on it.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import { bareEnvironment, PROGRAM, startTestNode } from '../../support/node.js';
+import test from '../../support/test.js';
+
+const ANSWERS = ['--domain', 'example.test', '--hostname', 'mail.example.test', '--account', 'ann@example.test'];
+
+function setup(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--', PROGRAM, 'setup', ...args], {
+    env: bareEnvironment(),
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** Path, mode and content of every file of the system below the directory. */
+function contents(directory: string) {
+  const files = readdirSync(join(directory, 'etc'), { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  return files.map((each) => {
+    const path = join(each.parentPath, each.name);
+    const { mode, mtimeMs } = statSync(path);
+    return [path.slice(directory.length), (mode & 0o777).toString(8), mtimeMs, readFileSync(path, 'utf8')] as const;
+  });
+}
+
+test('it makes settings, units, domain and account; a second run changes nothing; a node starts on it', async (t) => {
+  const prefix = temporaryDirectory('mansio-setup-');
+  const first = setup(...ANSWERS, '--acme-email', 'ops@example.test', '--prefix', prefix, '--yes', '--json');
+  t.is(first.code, 0, first.err);
+  const made = JSON.parse(first.out);
+  t.regex(made.apiKey, /^\w{20,}/);
+  t.deepEqual(made.added, [
+    'the domain example.test',
+    'DKIM keys: mansio, mansio-ed25519',
+    'the account ann@example.test',
+    'postmaster@example.test, delivered to ann@example.test',
+    'abuse@example.test, delivered to ann@example.test',
+  ]);
+  t.true(made.records.includes('example.test. IN MX 10 mail.example.test.'));
+  t.is(made.records.filter((line: string) => line.includes('_domainkey')).length, 2);
+  t.true(made.records.includes('_imaps._tcp.example.test. IN SRV 0 1 993 mail.example.test.'));
+  t.true(made.next.some((line: string) => line.includes('systemctl enable --now mansio')));
+  const before = contents(prefix);
+  t.deepEqual(
+    before
+      .map(([path, mode]) => `${mode} ${path}`)
+      .filter((line) => !line.includes('backup'))
+      .sort(),
+    ['640 /etc/mansio/mansio.env', '644 /etc/systemd/system/mansio.service', '644 /etc/sysusers.d/mansio.conf'],
+  );
+  const settings = parseEnv(readFileSync(join(prefix, 'etc/mansio/mansio.env'), 'utf8'));
+  t.like(settings, {
+    MANSIO_HOSTNAME: 'mail.example.test',
+    MANSIO_DATA_DIR: '/var/lib/mansio',
+    MANSIO_MX_PORT: '25',
+    MANSIO_HTTPS_PORT: '443',
+    MANSIO_ACME_DIRECTORY: 'letsencrypt',
+    MANSIO_ACME_EMAIL: 'ops@example.test',
+  });
+
+  const second = setup(...ANSWERS, '--prefix', prefix, '--yes');
+  t.is(second.code, 0, second.err);
+  t.deepEqual(contents(prefix), before);
+  t.regex(second.out, /^kept {4}\S+\/etc\/mansio\/mansio\.env$/m);
+  t.notRegex(second.out, /^added|shown this once/m);
+
+  const other = setup(...ANSWERS.with(3, 'mx.example.test'), '--prefix', prefix, '--yes');
+  t.is(other.code, 1);
+  t.regex(
+    other.err,
+    /^error: \S+mansio\.env has MANSIO_HOSTNAME=mail\.example\.test: setup changes no file, so change it there\n$/,
+  );
+
+  const node = await startTestNode({
+    MANSIO_DATA_DIR: join(prefix, 'var/lib/mansio'),
+    MANSIO_HOSTNAME: 'mail.example.test',
+  });
+  const response = await fetch(`http://${node.ready.listeners['http']}/api/profile`, {
+    headers: { authorization: `Bearer ${made.apiKey}` },
+  });
+  t.like(await response.json(), { email: 'ann@example.test' });
+  t.is((await node.stop()).code, 0);
+});
+
+test('--print writes nothing and shows everything', (t) => {
+  const prefix = join(temporaryDirectory('mansio-setup-'), 'image');
+  const { code, out, err } = setup(
+    ...ANSWERS,
+    '--database-url',
+    'postgres://m:p@db.example.test/mansio',
+    '--prefix',
+    prefix,
+    '--print',
+  );
+  t.is(code, 0, err);
+  t.false(existsSync(prefix));
+  t.regex(out, /^--- \/etc\/mansio\/mansio\.env \(mode 0640\)$/m);
+  t.regex(out, /^DATABASE_URL=postgres:\/\/m:p@db\.example\.test\/mansio$/m);
+  t.regex(out, /^--- \/etc\/systemd\/system\/mansio\.service/m);
+  t.regex(out, /^example\.test\. IN MX 10 mail\.example\.test\.$/m);
+});
+
+test('a missing or wrong answer names its option, and nothing is written', (t) => {
+  const prefix = join(temporaryDirectory('mansio-setup-'), 'image');
+  const lineOf = (...args: string[]) => {
+    const { code, out, err } = setup(...args, '--prefix', prefix);
+    t.deepEqual([code, out], [1, '']);
+    return err;
+  };
+  t.is(lineOf(), 'error: --domain is missing (domain of the mail addresses)\n');
+  t.is(lineOf('--yes', '--domain', 'example.test'), 'error: --hostname is missing (full name of this machine)\n');
+  t.regex(lineOf(...ANSWERS.slice(0, 4)), /^error: --account is missing/);
+  t.is(
+    lineOf(...ANSWERS.with(5, 'ann@example.org')),
+    'error: --account: ann@example.org is not an address at example.test\n',
+  );
+  t.is(lineOf(...ANSWERS.with(3, 'mail')), 'error: --hostname: mail is not a full name, such as mail.example.org\n');
+  t.regex(lineOf(...ANSWERS.with(1, 'exa mple')), /^error: --domain: not a domain name/);
+  t.regex(lineOf(...ANSWERS, '--database-url', 'mysql://x'), /^error: .*DATABASE_URL/);
+  t.false(existsSync(prefix));
+});
