@@ -34,7 +34,7 @@ const FACTS_MS = 3_500;
 const DIAL_MS = 3_500;
 const HTTPS_PORT = 443;
 /** A run over 50 domains asks for 1,500 names. */
-export const DOCTOR_PACE: Pace = { most: 100, countsMs: 200 };
+export const DOCTOR_PACE: Pace = { most: 50, countsMs: 200 };
 
 /** Never rejects: a store that does not answer is a finding. */
 export async function openSubject(options: SubjectOptions): Promise<DoctorSubject> {
@@ -51,9 +51,14 @@ export async function openSubject(options: SubjectOptions): Promise<DoctorSubjec
     records: { endpoints, fallback: defaultKey(config) },
     dns: pacedDns(dns, DOCTOR_PACE),
     blockLists,
-    policyPort: HTTPS_PORT,
+    policyPort: policyPortOf(endpoints.apiUrl),
     dialMs: DIAL_MS,
   };
+}
+
+/** The policies of MTA-STS are where the API is. */
+function policyPortOf(apiUrl: string | undefined): number {
+  return Number((apiUrl === undefined ? '' : new URL(apiUrl).port) || HTTPS_PORT);
 }
 
 async function readStored(sql: Sql): Promise<StoredFacts> {

@@ -54,7 +54,7 @@ export interface DoctorSubject {
   readonly dns: Dns;
   /** Zones of DNS block lists; empty: none is asked. */
   readonly blockLists: readonly string[];
-  /** The port of other deployments' https, for the policy of MTA-STS; 443 but in tests. */
+  /** The port at which this deployment serves the policies of MTA-STS. */
   readonly policyPort: number;
   /** Certificate authorities in PEM for that policy; those of the system when absent. */
   readonly policyCa?: string | undefined;

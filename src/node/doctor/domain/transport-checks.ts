@@ -11,6 +11,7 @@ export const stsCheck: DomainCheck = {
   name: 'mta-sts',
   async run(domain, subject) {
     const { name, plan } = domain;
+    if (subject.config.mtaStsMode === 'off') return ok(name, 'off (MANSIO_MTA_STS_MODE)');
     const at = `_mta-sts.${name}`;
     const planned = plannedRecord(plan, 'TXT', at);
     const fix = planned === undefined ? txtRecord(at, 'v=STSv1; id=1') : zoneLine(planned);
@@ -19,13 +20,17 @@ export const stsCheck: DomainCheck = {
     const records = answer.kind === 'found' ? answer.records.map((strings) => [...strings]) : [];
     if (!records.some((strings) => /^v=STSv1\b/.test(strings.join(''))))
       return warn(name, 'there is no MTA-STS record: others deliver without verified TLS', fix);
-    if (stsId(records) === undefined)
+    const id = stsId(records);
+    if (id === undefined)
       return fail(
         name,
         `it is malformed, or there are several: ${shown(records.map((each) => each.join('')).join(' | '))}`,
         fix,
       );
-    return judgePolicy(domain, subject);
+    const found = await judgePolicy(domain, subject);
+    if (found.status === 'ok' && planned !== undefined && !planned.value[0]!.endsWith(`id=${id}`))
+      return warn(name, `the id ${id} is not that of the policy, so others keep the policy that they know`, fix);
+    return found;
   },
 };
 
@@ -65,8 +70,15 @@ async function judgePolicy({ name: domain, plan }: CheckedDomain, subject: Docto
   const mx = mailHost(subject.records.endpoints);
   if (mx !== undefined && policy.mode !== 'none' && !allowsHost(policy, mx)) {
     const detail = `the policy does not name ${mx}: ${shown(policy.mx.join(', '))}`;
-    return (policy.mode === 'enforce' ? fail : warn)(domain, detail, `mx: ${mx}`);
+    return (policy.mode === 'enforce' ? fail : warn)(domain, detail, `MANSIO_PUBLIC_SMTP=${mx}:25`);
   }
+  const { apiUrl } = subject.records.endpoints;
+  if (apiUrl !== undefined && new URL(apiUrl).port !== '')
+    return warn(
+      domain,
+      `other servers ask port 443, and the policy is at ${subject.policyPort}`,
+      'MANSIO_HTTPS_PORT=443',
+    );
   return ok(domain, `mode ${policy.mode}, for ${Math.round(policy.maxAge / 86_400_000)} days`);
 }
 

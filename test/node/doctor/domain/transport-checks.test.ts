@@ -34,6 +34,8 @@ test('MTA-STS: record, host and policy', async (t) => {
   t.like(await of(there, 'not a policy'), { status: 'fail' });
   t.like(await of(there, textOf('enforce', 'mx.elsewhere.net')), { status: 'fail' });
   t.like(await of(there, textOf('testing', 'mx.elsewhere.net')), { status: 'warn' });
+  const { subject: silentSubject, planOf } = await subjectFor(t, { env: { MANSIO_MTA_STS_MODE: 'off' } });
+  t.like(await stsCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, silentSubject), { status: 'ok' });
   const foreign = await generateCertificate('mta-sts.example.org', Date.now());
   const unbelieved = await of(there, textOf('enforce', HOST), foreign.cert);
   t.like(unbelieved, { status: 'fail', fix: 'curl -v https://mta-sts.example.org/.well-known/mta-sts.txt' });
