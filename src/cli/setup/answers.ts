@@ -16,7 +16,7 @@ export interface SetupOptions {
   readonly yes?: boolean;
 }
 
-export interface Answers {
+export interface SetupAnswers {
   readonly domain: string;
   readonly hostname: string;
   readonly account: string;
@@ -35,7 +35,7 @@ interface Question {
 }
 
 /** @throws CommandError for a wrong or missing answer */
-export async function askAnswers(options: SetupOptions): Promise<Answers> {
+export async function askAnswers(options: SetupOptions): Promise<SetupAnswers> {
   const isAsked = options.yes !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
   const prompt = isAsked ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
   try {

@@ -10,7 +10,7 @@ import type { SigningKey } from '../../store/signing-keys.js';
 import { hostDomain } from '../domain.js';
 import { CommandError } from '../output.js';
 import { withNewStore } from '../store.js';
-import type { Answers } from './answers.js';
+import type { SetupAnswers } from './answers.js';
 import type { SystemUser } from './system-user.js';
 
 export interface StoreResult {
@@ -27,7 +27,7 @@ const FIRST_KEY = 'first key, made by setup';
 /** `owner`: the user who will run the node, and gets the data directory. */
 export async function prepareStore(
   config: Config,
-  { domain, account: address }: Answers,
+  { domain, account: address }: SetupAnswers,
   owner: SystemUser | undefined,
 ): Promise<StoreResult & { readonly keys: readonly SigningKey[] }> {
   const { dataDir } = config;

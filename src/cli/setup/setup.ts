@@ -6,7 +6,7 @@ import { zoneLines } from '../../node/domains/dns-records.js';
 import { domainRecords } from '../../node/domains/domain-records.js';
 import { publicEndpoints } from '../../node/domains/public-endpoints.js';
 import { CommandError, inert, reporting } from '../output.js';
-import { type Answers, askAnswers, type SetupOptions } from './answers.js';
+import { askAnswers, type SetupAnswers, type SetupOptions } from './answers.js';
 import { prepareStore, type StoreResult } from './first-account.js';
 import { type PlannedFile, planFiles, settingsOf, type WrittenFile, writeFiles } from './system-files.js';
 import { makeUser, SYSTEM_USER } from './system-user.js';
@@ -56,7 +56,7 @@ function asPlanned({ path, mode, content }: PlannedFile): WrittenFile {
   return { path, mode, state: 'planned', content };
 }
 
-function resultOf(answers: Answers, files: readonly WrittenFile[], stored: StoreResult & StoredKeys): SetupResult {
+function resultOf(answers: SetupAnswers, files: readonly WrittenFile[], stored: StoreResult & StoredKeys): SetupResult {
   const { domain, hostname, account, prefix } = answers;
   const endpoints = publicEndpoints(readConfig(settingsOf(answers, prefix)), []);
   const plan = domainRecords(domain, stored.keys, { endpoints, fallback: undefined });

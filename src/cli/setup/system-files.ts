@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 import { isPublicAddress } from '../../net/tcp/address-scope.js';
 import { machineAddresses } from '../../node/doctor/subject.js';
 import { CommandError } from '../output.js';
-import type { Answers } from './answers.js';
+import type { SetupAnswers } from './answers.js';
 import type { SystemUser } from './system-user.js';
 
 export interface PlannedFile {
@@ -49,7 +49,7 @@ const PORTS = {
 
 /** The settings of the node; with a prefix, of the files below it. */
 export function settingsOf(
-  { hostname, acmeEmail, databaseUrl }: Answers,
+  { hostname, acmeEmail, databaseUrl }: SetupAnswers,
   prefix = '',
 ): Readonly<Record<string, string>> {
   const hasSixthVersion = machineAddresses().some((address) => address.includes(':') && isPublicAddress(address));
@@ -64,7 +64,7 @@ export function settingsOf(
   };
 }
 
-export function planFiles(answers: Answers): readonly PlannedFile[] {
+export function planFiles(answers: SetupAnswers): readonly PlannedFile[] {
   const settings = Object.entries(settingsOf(answers)).map(([name, value]) => `${name}=${quoted(value)}\n`);
   const head =
     '# Settings of Mansio, one NAME=value a line. "mansio config --env-file /etc/mansio/mansio.env" shows all of them.\n';
@@ -109,7 +109,7 @@ function quoted(value: string): string {
 /** `owner`: the user of Mansio, where it exists on this machine. @throws CommandError when a file there has other settings */
 export function writeFiles(
   planned: readonly PlannedFile[],
-  answers: Answers,
+  answers: SetupAnswers,
   owner: SystemUser | undefined,
 ): readonly WrittenFile[] {
   refuseOtherSettings(answers);
@@ -124,7 +124,7 @@ export function writeFiles(
 }
 
 /** The settings that were asked for must be those of the file that is there, or the run would not do what it says. */
-function refuseOtherSettings(answers: Answers): void {
+function refuseOtherSettings(answers: SetupAnswers): void {
   const path = `${answers.prefix}${ENV_FILE}`;
   if (!existsSync(path)) return;
   const there = parseEnv(readFileSync(path, 'utf8'));
