@@ -88,6 +88,18 @@ testWith('promtool')('alerts fire when they are to, and not before', async (t) =
       0,
     ],
     ['MansioEventLoopDelayed', '20m', { 'mansio_event_loop_delay_seconds{percentile="99"}': '0.3x30' }, 1],
+    [
+      'MansioCertificateEnds',
+      '90m',
+      { 'mansio_certificate_expiry_timestamp_seconds{of="deployment"}': '900000x120' },
+      1,
+    ],
+    [
+      'MansioCertificateEnds',
+      '90m',
+      { 'mansio_certificate_expiry_timestamp_seconds{of="deployment"}': '1300000x120' },
+      0,
+    ],
     ['MansioBackupOld', '90m', { mansio_last_backup_timestamp_seconds: '-300000x120' }, 1],
     ['MansioBackupOld', '90m', { mansio_last_backup_timestamp_seconds: '-100000x120' }, 0],
     ['MansioRestoredMailWaits', '90m', { mansio_restored_emails_waiting: '2x120' }, 1],
