@@ -1,7 +1,7 @@
 // Places shards on nodes (decision 0003): every node decides this itself from its view of the store. Pure. If two nodes decide differently,
 // the store gives the shard to one of them, and the next view ends the disagreement.
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../../store/leases.js';
-import { rendezvous } from './rendezvous.js';
+import { ownersAmong } from './rendezvous.js';
 
 export const MAILBOX_ROLE = 'mailbox';
 
@@ -37,14 +37,14 @@ export function candidates({ view, gone }: Pick<PlacementInput, 'view' | 'gone'>
 }
 
 export function decide(at: PlacementInput): Decision {
-  const names = candidates(at).map(({ id }) => id);
+  const ownerOf = ownersAmong(candidates(at).map(({ id }) => id));
   const self = at.view.nodes.find(({ id }) => id === at.self);
   // The previous process of this node may have had the role.
   const unable = self?.roles.includes(MAILBOX_ROLE) !== true;
   const take: LeaseRow[] = [];
   const give: LeaseRow[] = [];
   for (const lease of at.view.leases) {
-    const rightful = rendezvous(lease.shard, names);
+    const rightful = ownerOf(lease.shard);
     if (lease.nodeId === at.self) {
       const others = rightful !== undefined && rightful !== at.self && at.state !== 'cut off';
       if (unable || others) give.push(lease);

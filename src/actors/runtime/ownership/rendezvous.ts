@@ -33,3 +33,20 @@ function scoreOf(shard: number, node: string): number {
   }
   return score;
 }
+
+/** The owners among the last candidates. */
+let last: { readonly candidates: string; readonly owners: Map<number, string | undefined> } | undefined;
+
+/**
+ * Returns the same as a function of the shard. Every heartbeat asks for the owners of all shards and candidates seldom change, so what was
+ * found is kept: comparing the scores of 100 nodes for 800 shards takes 8 ms.
+ */
+export function ownersAmong(candidates: readonly string[]): (shard: number) => string | undefined {
+  const names = candidates.join('\n');
+  if (last?.candidates !== names) last = { candidates: names, owners: new Map() };
+  const { owners } = last;
+  return (shard) => {
+    if (!owners.has(shard)) owners.set(shard, rendezvous(shard, candidates));
+    return owners.get(shard);
+  };
+}

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { decide, type PlacementInput } from '../../../../src/actors/runtime/ownership/placement.js';
-import { rendezvous } from '../../../../src/actors/runtime/ownership/rendezvous.js';
+import { ownersAmong, rendezvous } from '../../../../src/actors/runtime/ownership/rendezvous.js';
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../../../src/store/leases.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
@@ -12,6 +12,18 @@ const SHARDS = 256;
 const RUNS = { numRuns: runs(30) };
 const nodeNames = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 10 });
 const owners = (names: readonly string[]) => Array.from({ length: SHARDS }, (_, shard) => rendezvous(shard, names));
+
+test('the owners of all shards are those of each, whichever candidates were asked about before', (t) => {
+  for (const names of [NAMES, NAMES.slice(1), [], NAMES, ['a', 'b c'], ['a b', 'c']]) {
+    const ownerOf = ownersAmong(names);
+    for (const _ of [1, 2]) for (let shard = 0; shard < SHARDS; shard++) t.is(ownerOf(shard), rendezvous(shard, names));
+  }
+  const [first, second] = [ownersAmong(NAMES), ownersAmong(NAMES.slice(1))];
+  for (let shard = 0; shard < SHARDS; shard++) {
+    t.is(first(shard), rendezvous(shard, NAMES));
+    t.is(second(shard), rendezvous(shard, NAMES.slice(1)));
+  }
+});
 
 test('a node that comes or goes moves its own share only', (t) => {
   fc.assert(
