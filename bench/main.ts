@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   'outbound-shares': () => import('./outbound-shares.js'),
   cluster: () => import('./cluster.js'),
   processes: () => import('./processes.js'),
+  scaling: () => import('./scaling.js'),
   warm: () => import('./warm.js'),
   soak: () => import('./soak.js'),
 };

@@ -26,7 +26,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const MESSAGES = Number(process.env['BENCH_MESSAGES'] ?? 2_000);
 /** The messages for each process and kind: a process that has just started is slow. */
 const WARM_EACH = 1_500;
-const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 40);
+const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 20);
 const ACCOUNTS = 200;
 const SETTLED_MS = 30_000;
 /** On two processors, which database and sender use too, two processes accept at least this share of what one accepts. */
@@ -92,7 +92,7 @@ async function turn(count: number, dataDir: string, { nats, postgres }: Programs
       const emailsFor = recipients(where);
       return smtpLoad({
         host: '127.0.0.1',
-        ports: [Number(node.ready.listeners['mx']!.replace(/^.*:/, ''))],
+        ports: [portOf(node)],
         connections: CONNECTIONS,
         messages,
         size: 4096,
@@ -114,6 +114,8 @@ async function turn(count: number, dataDir: string, { nats, postgres }: Programs
   }
 }
 
+const portOf = ({ ready }: NodeProcess): number => Number(ready.listeners['mx']!.replace(/^.*:/, ''));
+
 /** Makes accounts; returns the addresses for a load: of mailboxes that the process of a connection owns, or that others own. */
 async function recipientsOf(node: NodeProcess, count: number, sql: Sql) {
   const owners = await ownersOf(count, sql);
@@ -125,7 +127,7 @@ async function recipientsOf(node: NodeProcess, count: number, sql: Sql) {
     accounts.push({ email, owner: owners[shardOf(id, owners.length)]! });
   }
   const all = accounts.map(({ email }) => email);
-  const workers = workersOf(node.pid);
+  const [port, workers] = [portOf(node), workersOf(node.pid)];
   const emailsOf = (number: number, isLocal: boolean) =>
     accounts.filter(({ owner }) => owner.endsWith(`.${number}`) === isLocal).map(({ email }) => email);
   return (where: Where) => {
@@ -135,7 +137,7 @@ async function recipientsOf(node: NodeProcess, count: number, sql: Sql) {
       if (where === 'spread') return all;
       let emails = known.get(localPort);
       if (emails === undefined) {
-        const number = workers.get(processServing(localPort, [...workers.keys()]))!;
+        const number = workers.get(processServing(port, localPort, [...workers.keys()]))!;
         emails = emailsOf(number, where === 'local');
         known.set(localPort, emails);
       }

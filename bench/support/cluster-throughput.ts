@@ -23,11 +23,11 @@ export async function throughput(cluster: BenchCluster, rounds: number): Promise
       remote: emailsOf((each) => each !== name),
       spread: emailsOf(() => true),
     }));
-    const load = (where: Where, messages: number) =>
+    const load = (where: Where, messages: number, connections = CONNECTIONS) =>
       smtpLoad({
         host: '127.0.0.1',
         ports: nodes.map(({ mx }) => Number(mx.replace(/^.*:/, ''))),
-        connections: CONNECTIONS,
+        connections,
         messages,
         size: 4096,
         recipients: (i, { target }) => {
@@ -47,6 +47,11 @@ export async function throughput(cluster: BenchCluster, rounds: number): Promise
     };
     const costs = await byTurns(servers, kinds, rounds, (where) => load(where, MESSAGES));
     printCosts(`${count} ${count === 1 ? 'node' : 'nodes'}, 4 kB, ${CONNECTIONS} connections`, costs);
+    if (count === 1) {
+      // Statements with one message each: `scaling` reckons what a statement takes and what a message in it takes.
+      const single = await byTurns(servers, kinds, rounds, (where) => load(where, MESSAGES / 5, 1));
+      printCosts('1 node, 4 kB, 1 connection', single);
+    }
     if (count > 1) await nodes.at(-1)!.stop();
   }
 }

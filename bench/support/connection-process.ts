@@ -1,9 +1,9 @@
 // Finds the process that has the server's end of a TCP connection (Linux): processes of one parent share a port, so the port does not tell.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Returns the process among `pids` that serves the client whose end of the connection has `localPort`. @throws Error when none does */
-export function processServing(localPort: number, pids: readonly number[]): number {
-  const inode = inodeOf(localPort);
+/** Returns the process among `pids` that serves a client on its `port`; the client's end has `localPort`. @throws Error when none does */
+export function processServing(port: number, localPort: number, pids: readonly number[]): number {
+  const inode = inodeOf(port, localPort);
   const found = pids.find((pid) => socketsOf(pid).has(`socket:[${inode}]`));
   if (found === undefined) throw new Error(`no process has the connection from port ${localPort}`);
   return found;
@@ -21,12 +21,13 @@ export function workersOf(parent: number): ReadonlyMap<number, number> {
 }
 
 /** The columns of /proc/net/tcp are described in proc(5). */
-function inodeOf(remotePort: number): string {
-  const port = `:${remotePort.toString(16).toUpperCase().padStart(4, '0')}`;
+function inodeOf(localPort: number, remotePort: number): string {
+  const [local, remote] = [localPort, remotePort].map((port) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`);
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
     for (const line of readFileSync(table, 'latin1').split('\n')) {
       const fields = line.trim().split(/ +/);
-      if (fields[2]?.endsWith(port) === true && fields[3] === '01') return fields[9]!;
+      const isIt = fields[1]?.endsWith(local!) === true && fields[2]?.endsWith(remote!) === true;
+      if (isIt && fields[3] === '01') return fields[9]!;
     }
   }
   throw new Error(`there is no connection from port ${remotePort}`);

@@ -2,6 +2,7 @@
 // Messages for the node that takes them in and messages for other nodes are sent by turns, so that the drift of the machine hits both.
 import type { Sql } from '../../src/store/postgres/driver/client.js';
 import { cpuSeconds, difference, sharesOf } from './cpu-time.js';
+import { databaseWork } from './database-work.js';
 import { figure, percentile, withGoal } from './figures.js';
 import { untilSearchable } from './searchable.js';
 import type { LoadResult } from './smtp-load.js';
@@ -28,6 +29,10 @@ interface MessageCost {
   readonly parts: PartTimes;
   /** In µs of processor time per message, until the last one was accepted. */
   readonly untilAccepted: number;
+  /** Committed transactions per message, those of the search index included. */
+  readonly transactions: number;
+  /** Octets that the message adds to the log of the database. */
+  readonly walOctets: number;
   /** How the processors were used until then. */
   readonly shares: string;
 }
@@ -64,6 +69,7 @@ export async function byTurns(
 }
 
 async function costOf({ pids, sql }: Servers, idle: PartTimes, send: () => Promise<LoadResult>): Promise<MessageCost> {
+  const work = await databaseWork(sql);
   const [before, own, began] = [await cpuSeconds(pids), process.cpuUsage(), performance.now()];
   const { accepted, seconds } = await send();
   const { user, system } = process.cpuUsage(own);
@@ -71,8 +77,11 @@ async function costOf({ pids, sql }: Servers, idle: PartTimes, send: () => Promi
   await untilSearchable(sql);
   const used = difference(await cpuSeconds(pids), before);
   const all = (performance.now() - began) / 1000;
+  const written = await databaseWork(sql);
   const { machine, ...servers } = afterReplies;
   return {
+    transactions: (written.transactions - work.transactions) / accepted,
+    walOctets: (written.walOctets - work.walOctets) / accepted,
     rate: accepted / seconds,
     parts: partTimes((part) => ((used[part] - idle[part] * all) / accepted) * 1e6),
     untilAccepted: (sum(servers) / accepted) * 1e6,
@@ -98,7 +107,11 @@ export function printCosts(
       'messages/s',
       `CPU a message ${inAll.toFixed(0)} µs: ${words}; ${until} until accepted`,
     );
-    process.stdout.write(`    CPU ${each.at(-1)!.shares}\n`);
+    const transactions = median(each, (cost) => cost.transactions).toFixed(2);
+    const wal = (median(each, ({ walOctets }) => walOctets) / 1_000).toFixed(1);
+    process.stdout.write(
+      `    ${transactions} transactions and ${wal} kB of WAL a message; CPU ${each.at(-1)!.shares}\n`,
+    );
   }
   const [local, remote] = [costs.get('local'), costs.get('remote')];
   if (local === undefined || remote === undefined) return rates;
