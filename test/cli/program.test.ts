@@ -555,7 +555,7 @@ const MISUSED: readonly (readonly [RegExp, ...string[]])[] = [
   [/unknown option '--bogus'/, 'config', '--bogus'],
   [/unknown option '--jsn' \(Did you mean --json\?\)/, 'config', '--jsn'],
   [/too many arguments for 'serve'/, 'serve', 'extra'],
-  [/mansio queue needs a command: one of list, show, retry, cancel /, 'queue'],
+  [/mansio queue needs a command: one of list, show, retry, cancel, release /, 'queue'],
   [/mansio account needs a command: one of create, list, delete /, 'account'],
   [/unknown command 'bogus': one of create, /, 'account', 'bogus'],
   [/unknown option '--bogus'/, 'account', '--bogus'],

@@ -55,6 +55,7 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
       ],
     ]),
   ),
+  'GET /.well-known/mta-sts.txt': [{ status: 404 }],
   'GET /autodiscover/autodiscover.xml': [{ status: 200, check: isXml }],
   'POST /autodiscover/autodiscover.xml': [
     { xml: '<x/>', status: 200, check: isXml },
