@@ -9,6 +9,8 @@ const DAY_MS = 86_400_000;
 /** As in health. */
 const NEAR_EXPIRY_DAYS = 21;
 
+type CertificateSettings = Pick<Config, 'tls' | 'acmeDirectory'>;
+
 interface Presented extends ProbedCertificate {
   /** The names under which clients reach the listeners that present it. */
   readonly wanted: Set<string>;
@@ -32,13 +34,10 @@ export const certificateCheck: NodeCheck = {
 };
 
 /** Exported for tests of the days. */
-export function judge({ leaf, chainFault, wanted }: Presented, config: Pick<Config, 'tls'>, now: number): CheckResult {
+export function judge({ leaf, chainFault, wanted }: Presented, config: CertificateSettings, now: number): CheckResult {
   const subject = [...wanted].join(', ');
   const daysLeft = Math.floor((Date.parse(leaf.validTo) - now) / DAY_MS);
-  const renewal =
-    config.tls === undefined
-      ? 'MANSIO_TLS_CERT and MANSIO_TLS_KEY of a certificate for this name'
-      : `a new certificate in ${config.tls.map(({ cert }) => cert).join(', ')}`;
+  const renewal = renewalOf(config);
   if (daysLeft < 0) return fail(subject, `it ended on ${leaf.validTo}`, renewal);
   const missing = [...wanted].filter((name) => leaf.checkHost(name) === undefined);
   if (missing.length > 0) {
@@ -48,6 +47,12 @@ export function judge({ leaf, chainFault, wanted }: Presented, config: Pick<Conf
   if (chainFault !== undefined) return warn(subject, chainDetail(chainFault), renewal);
   const detail = `${daysLeft} days left, issued by ${shown(issuerOf(leaf.issuer))}`;
   return daysLeft <= NEAR_EXPIRY_DAYS ? warn(subject, detail, renewal) : ok(subject, detail);
+}
+
+function renewalOf({ tls, acmeDirectory }: CertificateSettings): string {
+  if (tls !== undefined) return `a new certificate in ${tls.map(({ cert }) => cert).join(', ')}`;
+  if (acmeDirectory === undefined) return 'MANSIO_ACME_DIRECTORY=letsencrypt';
+  return "journalctl -u mansio --grep 'certificate|ACME' -n 20";
 }
 
 function chainDetail(fault: string): string {
