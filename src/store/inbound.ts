@@ -49,4 +49,9 @@ export interface InboundStore {
     limit: number,
     except: readonly string[],
   ): Promise<readonly PendingInbound[]>;
+  /**
+   * Deletes the row of a delivery that its mailbox has carried out, if there is one: a statement that arrived late may have added the row of
+   * a tried delivery again.
+   */
+  end(delivery: InboundDelivery): Promise<void>;
 }

@@ -82,6 +82,7 @@ export async function listen(
       stored.push({ hash: content.hash, text, body: withoutTrace(text), envelope, deliveries });
     },
     overdue: () => Promise.resolve([]),
+    end: () => Promise.resolve(),
   };
   const inlineMessages = new InlineMessages((accountId) => behave.owns?.(accountId) === true);
   const mailboxes = {

@@ -20,6 +20,20 @@ const {
 const ENVELOPE = { receivedAt: T0, summary: SUMMARY, isJunk: true, trace: 'trace' };
 
 export const INBOUND: Contract = {
+  async 'the row of a delivery that has happened can be ended, and no other row'(t, { inbound, account }) {
+    const accountId = await account();
+    const [ended, other] = [randomUUID(), randomUUID()];
+    await inbound.spool(CONTENT, ENVELOPE, [
+      { accountId, id: ended, isTried: true },
+      { accountId, id: other },
+    ]);
+    for (const id of [ended, ended, randomUUID()]) await inbound.end({ accountId, id });
+    t.deepEqual(
+      (await inbound.overdue(ALL_SHARDS, -1000, 10, [])).map(({ id }) => id),
+      [other],
+    );
+  },
+
   async 'mail waits, a row a delivery, oldest first'(t, { inbound, account }) {
     const [a, b] = [await account(), await account()];
     const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];

@@ -27,5 +27,8 @@ export function memoryInbound(tables: MemoryTables, blobs: Pick<BlobStore, 'put'
         .slice(0, limit)
         .map(({ at: _at, ...row }) => row);
     },
+    async end({ id }) {
+      tables.inbound.delete(id);
+    },
   };
 }

@@ -51,6 +51,8 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
         ask,
       );
       if (refusal !== undefined) return false;
+      // The mailbox has carried the delivery out before, perhaps without a look at the store, or a filter has deleted the email.
+      if (reply.emailId === null) await inbound.end(pending);
       delivered++;
       log.info({ accountId, inboundId, blob, emailId: reply.emailId }, 'delivered after the fact');
       return true;

@@ -4,7 +4,7 @@ import { type BlobContent, isSmall } from '../../blobs.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import { StoreFault } from '../../errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../../inbound.js';
-import { type Sql, storeFault } from '../driver/client.js';
+import { guarded, type Sql, storeFault } from '../driver/client.js';
 import { type CommitDeadline, NO_DEADLINE, untilDeadline } from '../driver/commit-deadline.js';
 import { GroupCommit } from '../driver/group-commit.js';
 import { execute, pieces } from '../driver/statement-pieces.js';
@@ -75,7 +75,15 @@ export function postgresInbound(
     }
   }
 
-  return { spool, overdue };
+  async function end({ accountId, id }: InboundDelivery) {
+    await guarded(
+      () => sql`
+        with gone as (delete from inbound where account_id = ${accountId} and id = ${id} returning blob)
+        insert into blob_candidates (hash) select blob from gone`,
+    );
+  }
+
+  return { spool, overdue, end };
 }
 
 interface OverdueRow {
