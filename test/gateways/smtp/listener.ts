@@ -14,7 +14,8 @@ import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
-import { type InlineMessage, InlineMessages } from '../../../src/store/inline/inline-messages.js';
+import type { InlineMessage } from '../../../src/store/inline/inline-message.js';
+import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 
 export interface Stored {
   readonly hash: string;

@@ -2,7 +2,7 @@
 
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import type { InlineMessage } from '../../../src/store/inline/inline-messages.js';
+import type { InlineMessage } from '../../../src/store/inline/inline-message.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { listen } from './listener.js';

@@ -6,12 +6,8 @@ import type { Reply } from '../../../src/actors/runtime/protocol.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import {
-  InlineMessage,
-  InlineMessages,
-  type MessageAsk,
-  type MessageHandle,
-} from '../../../src/store/inline/inline-messages.js';
+import { InlineMessage } from '../../../src/store/inline/inline-message.js';
+import { InlineMessages, type MessageAsk, type MessageHandle } from '../../../src/store/inline/inline-messages.js';
 import type { UnstoredMessage } from '../../../src/store/inline/unstored-message.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 import { addressee, outcome } from '../../actors/mailbox/outbound-world.js';

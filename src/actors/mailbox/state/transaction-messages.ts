@@ -2,7 +2,8 @@
 // plan of the command succeeds. The commit stores the octets of accepted inline messages (docs/decisions/0055).
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { BlobContent } from '../../../store/blobs.js';
-import type { InlineMessage, InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';
+import type { InlineMessage } from '../../../store/inline/inline-message.js';
+import type { InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';
 import type { SharedDelivery } from '../../../store/inline/shared-message.js';
 
 /** The messages of one command, in the order of its handles. */
