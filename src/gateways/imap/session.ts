@@ -46,6 +46,8 @@ export interface Notifier {
    * may have sent the next command before it reads later responses.
    */
   readonly sentModseq: number;
+  /** Messages above this UID were reported with their attributes after that, if at all. */
+  readonly sentUid: number;
   /** Called when a command begins: nothing is written until `release`. Resolves when the current write is done. */
   hold(): Promise<void>;
   /** Called when no command runs, or when IDLE runs, which allows expunges. */

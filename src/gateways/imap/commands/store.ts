@@ -34,7 +34,9 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const positions = view.presentAt(named);
   const uids = view.uidsAt(positions);
   if (args.isSilent && session.notifier !== undefined) {
-    view.markFlagsUnknown(view.uidsAt(view.changedAfter(session.notifier.sentModseq, positions)));
+    const { sentModseq, sentUid } = session.notifier;
+    view.markFlagsUnknown(view.uidsAt(view.changedAfter(sentModseq, positions)));
+    view.markFlagsUnknown(view.uidsAt(positions.filter((position) => view.uidAt(position) > sentUid)));
   }
   const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
   const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);

@@ -39,6 +39,7 @@ export class Notifications implements Notifier, AccountListener {
   #isPaused = true;
   #mayExpunge = false;
   #sentModseq = 0;
+  #sentUid = Number.POSITIVE_INFINITY;
   #isOver = false;
   #telling: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -66,6 +67,10 @@ export class Notifications implements Notifier, AccountListener {
 
   get sentModseq(): number {
     return this.#sentModseq;
+  }
+
+  get sentUid(): number {
+    return this.#sentUid;
   }
 
   followed(): void {
@@ -96,6 +101,7 @@ export class Notifications implements Notifier, AccountListener {
       this.#fetched = lastUid(this.#view);
       this.#own = [];
     }
+    this.#sentUid = this.#fetchesNew ? this.#fetched : Number.POSITIVE_INFINITY;
     if (this.#isBehind || this.#view?.hasExpunged === true) this.#wake();
   }
 

@@ -207,6 +207,24 @@ test('flags that are told while the client sends a silent STORE are told again, 
   ]);
 });
 
+test('flags of a new message that are told between commands are told again after a silent STORE', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('SELECT INBOX');
+  await client.command('NOTIFY SET (selected (MessageNew (UID FLAGS) MessageExpunge))');
+  // The message arrives while a command runs, whose responses tell its number; its attributes follow the command.
+  client.write('a APPEND INBOX {14}\r\n');
+  t.regex(await client.next(), /^\+/);
+  await gateway.deliver(ALICE, message('1'));
+  client.write('Subject: 2\r\n\r\n\r\n');
+  for (let line = ''; !line.startsWith('a OK'); ) line = await client.next();
+  t.deepEqual(await received(client, 1), ['* 1 FETCH (UID 1 FLAGS ())']);
+  t.deepEqual((await client.command('UID STORE 1 FLAGS.SILENT (\\Draft)')).untagged, [
+    '1 FETCH (UID 1 FLAGS (\\Draft))',
+  ]);
+  t.deepEqual((await client.command('UID STORE 1 FLAGS.SILENT (\\Seen)')).untagged, []);
+});
+
 test('what IDLE tells is known before the next command', async (t) => {
   const gateway = await startImap(t);
   await gateway.deliver(ALICE, message('1'));
