@@ -30,6 +30,22 @@ const { Packet } = dns2;
 const RCODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 } as const;
 const TTL = 1;
 
+interface Writer {
+  write(value: number, bits: number): void;
+}
+
+/** dns2 compresses the target, which RFC 2782 forbids, and resolvers refuse such an answer. */
+function writeService(record: { priority: number; weight: number; port: number; target: string }, writer: Writer) {
+  for (const number of [record.priority, record.weight, record.port]) writer.write(number, 16);
+  for (const label of record.target.split('.').filter((each) => each !== '')) {
+    writer.write(label.length, 8);
+    for (const octet of Buffer.from(label, 'latin1')) writer.write(octet, 8);
+  }
+  writer.write(0, 8);
+}
+
+(Packet as unknown as { Resource: { SRV: { encode: typeof writeService } } }).Resource.SRV.encode = writeService;
+
 export async function startDnsServer(zones: Readonly<Record<string, Zone>> = {}): Promise<DnsServer> {
   const known = new Map(Object.entries(zones));
   const asked: string[] = [];

@@ -137,8 +137,16 @@ export class CertificateSource {
       : { ...options, SNICallback: this.#onServerName };
   }
 
-  readonly #onServerName = (host: string, done: (error: Error | null, context?: SecureContext) => void): void =>
-    done(null, this.contextFor(host));
+  readonly #onServerName = (host: string, done: (error: Error | null, context?: SecureContext) => void): void => {
+    let context: SecureContext;
+    try {
+      context = this.contextFor(host);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done(null, context);
+  };
 
   #configured(host: string): Presented | undefined {
     const exact = this.#presented.find(({ leaf }) => leaf.checkHost(host, { wildcards: false }) !== undefined);

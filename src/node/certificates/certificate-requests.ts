@@ -138,7 +138,8 @@ export class CertificateRequests {
       if (client.account !== undefined && client.account !== lease.account)
         await store.keepAccount(lease, client.account);
       const renewAt = renewalTime(certificate, random());
-      const nextAt = Math.min(renewAt, lookAt({ domain }, names, now()));
+      // A certificate that is old already (the authority's clock differs) is not requested again and again.
+      const nextAt = Math.max(now() + HOUR_MS, Math.min(renewAt, lookAt({ domain }, names, now())));
       assertHeld(await store.keep(lease, domain, { ...certificate, renewAt, askAt: now() + LEAST_ASK_MS, nextAt }));
       meter?.requested('obtained');
       log.info({ names, notAfter: new Date(certificate.notAfter), renewAt: new Date(renewAt) }, 'certificate obtained');

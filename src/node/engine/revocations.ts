@@ -92,7 +92,9 @@ export class Revocations {
       deadline,
     };
     try {
-      await transport.request(revocationSubject(nodeId), request, ttlMs);
+      const reply = await transport.request(revocationSubject(nodeId), request, ttlMs);
+      if (reply.kind === 'fault')
+        log.warn({ nodeId, keyIds, why: reply.message }, 'a node has not confirmed that it forgot revoked keys');
     } catch (err) {
       // The node caches nothing: it is cut off, has just started, or has ended.
       if (err instanceof NoResponders) return;

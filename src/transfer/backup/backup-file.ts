@@ -12,15 +12,15 @@ export async function writeBackupFile(path: string, octets: AsyncIterable<Uint8A
   // The name may be a link, which stays.
   const target = present === undefined ? path : await realpath(path);
   const part = `${target}.part`;
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  const handle = await open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const remove = () => rmSync(part, { force: true });
+  // What a killed backup has left, or another user has put there, is not written to.
+  remove();
+  const handle = await open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   process.once('exit', remove);
   try {
     let written: number;
     try {
-      // What a killed backup has left may have another mode.
-      await handle.chmod(0o600);
       written = await writeAll(handle, octets);
       await handle.sync();
     } finally {

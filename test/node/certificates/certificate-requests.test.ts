@@ -151,6 +151,12 @@ testWithPebble(
     await here.pebble.restart();
     here.now = nextAt;
     await here.run();
+    // An authority that gives renewal information (ARI) may have named a later time.
+    const state = (await here.store.states())[0]!;
+    if (state.failures > 0) {
+      here.now = Math.max(state.renewAt!, state.nextAt) + 1000;
+      await here.run();
+    }
     const second = await here.leafOf();
     t.not(second.serialNumber, first.serialNumber);
     t.like((await here.store.states())[0], { failures: 0, error: undefined });

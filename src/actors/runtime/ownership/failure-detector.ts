@@ -112,8 +112,8 @@ export class FailureDetector {
     const deadline = clock.now() + PING_MS;
     const ping: RequestPacket = { v: PACKET_VERSION, id: '', accountId: '', name: 'ping', payload: null, deadline };
     try {
-      await this.#transport.request(nodeSubject(node), ping, PING_MS);
-      return true;
+      const reply = await this.#transport.request(nodeSubject(node), ping, PING_MS);
+      return reply.kind === 'fault' ? undefined : true;
     } catch (error) {
       return error instanceof NoResponders ? false : undefined;
     }

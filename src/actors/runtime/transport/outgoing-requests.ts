@@ -40,6 +40,9 @@ const NO_RESPONDERS = 503;
 const TAGS = 2 ** 32;
 const OVERLOADED: ReplyPacket = { kind: 'fault', code: 'overloaded', message: 'too many requests wait for the node' };
 
+/** The bus, or a node that hangs, may hold octets for this long after nobody waits for their answer any more. */
+const LATE_MS = 10_000;
+
 export class OutgoingRequests {
   readonly #link: NatsLink<LinkConnection>;
   readonly #routes = new Routes();
@@ -139,7 +142,7 @@ export class OutgoingRequests {
     if (underWay === undefined) return;
     const { subject, route } = underWay;
     if (route !== undefined) this.#routes.forget(subject, route);
-    this.#end(underWay).reject(new RequestTimeout(subject));
+    this.#end(underWay, underWay.packet.octets.length === 0 ? 0 : LATE_MS).reject(new RequestTimeout(subject));
   }
 
   #disconnect(): void {
@@ -150,10 +153,12 @@ export class OutgoingRequests {
     }
   }
 
-  #end(underWay: RequestUnderWay): RequestUnderWay {
+  /** `heldMs`: how long the usage counts after the end. */
+  #end(underWay: RequestUnderWay, heldMs = 0): RequestUnderWay {
     clearTimeout(underWay.timer);
     this.#underWay.delete(underWay.tag);
-    underWay.usage.release();
+    if (heldMs === 0) underWay.usage.release();
+    else setTimeout(() => underWay.usage.release(), heldMs).unref();
     return underWay;
   }
 
@@ -164,10 +169,9 @@ export class OutgoingRequests {
   }
 }
 
-function octetsOf({ octets }: PacketText): number {
-  let sum = 0;
-  for (const { octets: own } of octets) sum += own.length;
-  return sum;
+/** The whole packet counts, because what describes the octets may be larger than they are. */
+function octetsOf({ octets, length }: PacketText): number {
+  return octets.length === 0 ? 0 : length;
 }
 
 export function tooLarge(what: string, length: number, capacity: number): string {

@@ -111,7 +111,7 @@ export class PacketBatch {
   }
 }
 
-/** Reads a batch; undefined when the frame is damaged. Octets of the packets are views of `data`. */
+/** Reads a batch; undefined when the frame is damaged. Large octet strings of the packets are views of `data`. */
 export function readBatch(data: Uint8Array): readonly TaggedPacket[] | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (bytes.length < FRAME_OCTETS || bytes.readUInt32LE(0) !== FORMAT) return undefined;
@@ -125,7 +125,7 @@ export function readBatch(data: Uint8Array): readonly TaggedPacket[] | undefined
   let at = ends[count]!;
   for (let i = 0; i < octetStrings; i++) {
     const end = at + bytes.readUInt32LE(FRAME_OCTETS + count * PER_PACKET + i * PER_OCTETS);
-    octets.push(bytes.subarray(at, end));
+    octets.push(kept(bytes.subarray(at, end)));
     at = end;
   }
   if (at !== bytes.length) return undefined;
@@ -133,6 +133,11 @@ export function readBatch(data: Uint8Array): readonly TaggedPacket[] | undefined
     tag: bytes.readUInt32LE(FRAME_OCTETS + i * PER_PACKET),
     value: packetOf(bytes.toString('utf8', ends[i]!, ends[i + 1]!), octets),
   }));
+}
+
+/** Copies octets that are a small part of what was received, so that a packet that waits does not keep all of it. */
+function kept(octets: Uint8Array): Uint8Array {
+  return octets.length * 2 < octets.buffer.byteLength ? Buffer.from(octets) : octets;
 }
 
 /** Encodes one packet. */
