@@ -70,8 +70,11 @@ interface Ordering {
 
 const BAD_NONCE = 'urn:ietf:params:acme:error:badNonce';
 const NO_ACCOUNT = 'urn:ietf:params:acme:error:accountDoesNotExist';
-/** RFC 9773 §5: another order has replaced the certificate. */
-const REPLACED = 'urn:ietf:params:acme:error:alreadyReplaced';
+/**
+ * The server does not take `replaces`: another order has replaced the certificate (RFC 9773 §5), or the server does not know it, because it
+ * has lost its data or has a new issuer.
+ */
+const NOT_REPLACEABLE = ['alreadyReplaced', 'malformed'].map((type) => `urn:ietf:params:acme:error:${type}`);
 const PEM_CHAIN = 'application/pem-certificate-chain';
 
 export class AcmeClient {
@@ -169,7 +172,8 @@ export class AcmeClient {
     try {
       return await this.#post(newOrder, { identifiers, replaces }, signal);
     } catch (error) {
-      if (error instanceof AcmeFault && error.type === REPLACED) return this.#post(newOrder, { identifiers }, signal);
+      if (error instanceof AcmeFault && NOT_REPLACEABLE.includes(error.type))
+        return this.#post(newOrder, { identifiers }, signal);
       throw error;
     }
   }

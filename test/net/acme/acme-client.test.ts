@@ -138,6 +138,19 @@ test('a nonce that is refused for ever is given up', async (t) => {
   t.regex((await none.fault()).message, /no nonce/);
 });
 
+test('a server that cannot name the certificate that is replaced gets an order without it', async (t) => {
+  for (const refusal of ['alreadyReplaced', 'malformed']) {
+    let orders = 0;
+    const { client } = await fake(t, {
+      '/order': (response, request) =>
+        (orders++ === 0 ? problem(refusal) : problem('rateLimited', 429))(response, request),
+    });
+    const ordering = { publish: async () => {}, replaces: 'a.b', signal: new AbortController().signal };
+    const fault = await t.throwsAsync(client.certificate(['a.test'], ordering), { instanceOf: AcmeFault });
+    t.deepEqual([fault!.type, orders], [`${TYPE}rateLimited`, 2], refusal);
+  }
+});
+
 test('a server that says nothing, or never decides', async (t) => {
   const silent = await fake(t, { '/order': () => {} }, { requestMs: 100 });
   t.is((await silent.fault()).type, 'timeout');
