@@ -2,8 +2,8 @@
 // has a deadline and so has every order; a refused nonce is replaced a limited number of times. The store keeps what has to last.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSecureContext } from 'node:tls';
 import { retryAfterMs } from '../http-client/retry-after.js';
+import { readChain } from '../tcp/certificate-chain.js';
 import type { AccountKey } from './account-key.js';
 import { AcmeFault } from './acme-fault.js';
 import {
@@ -299,10 +299,8 @@ function chainOf({ headers, body }: AcmeReply): string {
 function checked(chain: string, privateKey: string, names: readonly string[]): Omit<NewCertificate, 'renewalId'> {
   let leaf: X509Certificate;
   try {
-    if (chain.includes('\0')) throw new Error('there is a NUL');
+    readChain(chain);
     leaf = new X509Certificate(chain);
-    // Reads the certificates after the first as well.
-    createSecureContext({ cert: chain });
   } catch (cause) {
     throw new AcmeFault('reply', 'the certificate cannot be read', { cause });
   }
