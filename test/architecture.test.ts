@@ -101,7 +101,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['content/spool/', ['content/spool/', 'work/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
   ['content/compose/', ['content/compose/', 'content/spool/', 'mail/', 'store/blobs']],
   ['net/dns/', ['net/dns/', 'work/', 'lru-cache']],
-  ['net/acme/', ['net/acme/', 'net/http-client/retry-after', 'work/']],
+  ['net/acme/', ['net/acme/', 'net/http-client/retry-after', 'net/tcp/certificate-chain', 'work/']],
   ['net/http-client/', ['net/http-client/', 'net/dns/', 'net/tcp/', 'work/']],
   [
     'net/smtp-client/',
