@@ -99,12 +99,20 @@ export async function examiningStore<T>(work: (sql: Sql) => Promise<T>): Promise
   });
 }
 
+/** Connects to the database of DATABASE_URL and checks it, for `mansio setup` before it makes anything. Does nothing without one. */
+export async function checkGivenDatabase(config: Config): Promise<void> {
+  if (config.databaseUrl !== undefined) await withChecked(config, 'mansio command', async () => undefined);
+}
+
 /** Opens the store for a restore: the schema may be missing, and so may an embedded store, which is created. */
 export async function restoringStore<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
   mayCreate = true;
-  const config = readConfig();
+  return withChecked(readConfig(), 'mansio restore', work);
+}
+
+async function withChecked<T>(config: Config, applicationName: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   return withAddress(config, async (address) => {
-    const sql = connect(address, { max: 1, applicationName: 'mansio restore' });
+    const sql = connect(address, { max: 1, applicationName });
     try {
       await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
       return await work(sql);

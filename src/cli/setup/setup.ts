@@ -1,14 +1,15 @@
 // `mansio setup`: what a machine needs to run Mansio as a service: user, settings, units, data directory, and in the store the first domain
 // with its keys and the first account. A second run finds everything there and changes nothing.
 import type { Command } from 'commander';
-import { readConfig } from '../../node/config/config.js';
+import { type Config, readConfig } from '../../node/config/config.js';
 import { zoneLines } from '../../node/domains/dns-records.js';
 import { domainRecords } from '../../node/domains/domain-records.js';
 import { publicEndpoints } from '../../node/domains/public-endpoints.js';
 import { CommandError, inert, reporting } from '../output.js';
+import { checkGivenDatabase } from '../store.js';
 import { askAnswers, type SetupAnswers, type SetupOptions } from './answers.js';
 import { prepareStore, type StoreResult } from './first-account.js';
-import { type PlannedFile, planFiles, settingsOf, type WrittenFile, writeFiles } from './system-files.js';
+import { effectiveSettings, type PlannedFile, planFiles, type WrittenFile, writeFiles } from './system-files.js';
 import { makeUser, SYSTEM_USER } from './system-user.js';
 
 interface SetupResult extends StoreResult {
@@ -41,24 +42,29 @@ async function run(options: SetupOptions): Promise<SetupResult> {
   const answers = await askAnswers(options);
   const { prefix, isPrint } = answers;
   // The settings are read as a node reads them, so that a wrong one is named before anything is written.
-  const config = readConfig(settingsOf(answers, prefix));
+  const config = readConfig(effectiveSettings(answers));
   const planned = planFiles(answers);
-  if (isPrint) return resultOf(answers, planned.map(asPlanned), { apiKey: null, added: [], keys: [] });
+  if (isPrint) return resultOf(answers, config, planned.map(asPlanned), { apiKey: null, added: [], keys: [] });
   if (prefix === '' && process.getuid?.() !== 0)
     throw new CommandError('setup writes to /etc and makes a user: run it as root, or see what it writes with --print');
+  await checkGivenDatabase(config);
   const owner = await makeUser(prefix);
-  const files = writeFiles(planned, answers, owner);
+  const files = writeFiles(planned, prefix, owner);
   const stored = await prepareStore(config, answers, owner);
-  return resultOf(answers, files, stored);
+  return resultOf(answers, config, files, stored);
 }
 
 function asPlanned({ path, mode, content }: PlannedFile): WrittenFile {
   return { path, mode, state: 'planned', content };
 }
 
-function resultOf(answers: SetupAnswers, files: readonly WrittenFile[], stored: StoreResult & StoredKeys): SetupResult {
-  const { domain, hostname, account, prefix } = answers;
-  const endpoints = publicEndpoints(readConfig(settingsOf(answers, prefix)), []);
+function resultOf(
+  { domain, hostname, account }: SetupAnswers,
+  config: Config,
+  files: readonly WrittenFile[],
+  stored: StoreResult & StoredKeys,
+): SetupResult {
+  const endpoints = publicEndpoints(config, []);
   const plan = domainRecords(domain, stored.keys, { endpoints, fallback: undefined });
   const notes =
     stored.keys.length > 0 ? plan.notes : [`DKIM: mansio domain show ${domain} prints the keys after setup`];

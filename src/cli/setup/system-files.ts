@@ -2,7 +2,7 @@
 // changed: it belongs to the operator from then on.
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isPublicAddress } from '../../net/tcp/address-scope.js';
 import { machineAddresses } from '../../node/doctor/subject.js';
@@ -48,10 +48,7 @@ const PORTS = {
 };
 
 /** The settings of the node; with a prefix, of the files below it. */
-export function settingsOf(
-  { hostname, acmeEmail, databaseUrl }: SetupAnswers,
-  prefix = '',
-): Readonly<Record<string, string>> {
+function settingsOf({ hostname, acmeEmail, databaseUrl }: SetupAnswers, prefix = ''): Readonly<Record<string, string>> {
   const hasSixthVersion = machineAddresses().some((address) => address.includes(':') && isPublicAddress(address));
   return {
     MANSIO_HOSTNAME: hostname,
@@ -106,15 +103,14 @@ function quoted(value: string): string {
   return /^[\w.:/@,+-]*$/.test(value) ? value : `'${value}'`;
 }
 
-/** `owner`: the user of Mansio, where it exists on this machine. @throws CommandError when a file there has other settings */
+/** `owner`: the user of Mansio, where it exists on this machine. */
 export function writeFiles(
   planned: readonly PlannedFile[],
-  answers: SetupAnswers,
+  prefix: string,
   owner: SystemUser | undefined,
 ): readonly WrittenFile[] {
-  refuseOtherSettings(answers);
   return planned.map(({ path, mode, content, isShared }) => {
-    const target = `${answers.prefix}${path}`;
+    const target = `${prefix}${path}`;
     if (existsSync(target)) return { path: target, mode, state: 'kept' };
     mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
     writeFileSync(target, content, { mode: Number.parseInt(mode, 8), flag: 'wx' });
@@ -123,10 +119,14 @@ export function writeFiles(
   });
 }
 
-/** The settings that were asked for must be those of the file that is there, or the run would not do what it says. */
-function refuseOtherSettings(answers: SetupAnswers): void {
-  const path = `${answers.prefix}${ENV_FILE}`;
-  if (!existsSync(path)) return;
+/**
+ * The settings that the node will have: those of the file that is there, else those of the answers. The data directory is below the prefix.
+ * @throws CommandError when the file there has other settings than were asked for, or the run would not do what it says
+ */
+export function effectiveSettings(answers: SetupAnswers): Readonly<Record<string, string | undefined>> {
+  const { prefix } = answers;
+  const path = `${prefix}${ENV_FILE}`;
+  if (!existsSync(path)) return settingsOf(answers, prefix);
   const there = parseEnv(readFileSync(path, 'utf8'));
   const wanted = settingsOf(answers);
   for (const name of ['MANSIO_HOSTNAME', 'DATABASE_URL', 'MANSIO_ACME_EMAIL'])
@@ -134,4 +134,7 @@ function refuseOtherSettings(answers: SetupAnswers): void {
       throw new CommandError(
         `${path} has ${name === 'DATABASE_URL' ? 'another DATABASE_URL' : `${name}=${there[name] ?? ''}`}: setup changes no file, so change it there`,
       );
+  // The unit starts the node in DATA_DIRECTORY, where a relative path begins.
+  const dataDir = resolve(DATA_DIRECTORY, there['MANSIO_DATA_DIR'] || 'data');
+  return { ...there, MANSIO_DATA_DIR: `${prefix}${dataDir}` };
 }

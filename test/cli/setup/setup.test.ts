@@ -1,9 +1,10 @@
 // Tests `mansio setup` as an operator runs it, below a prefix: what it writes, that a second run changes nothing, and that a node starts on it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import { effectiveSettings } from '../../../src/cli/setup/system-files.js';
 import { bareEnvironment, PROGRAM, startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -86,6 +87,32 @@ test('it makes settings, units, domain and account; a second run changes nothing
   });
   t.like(await response.json(), { email: 'ann@example.test' });
   t.is((await node.stop()).code, 0);
+});
+
+test('a database that does not answer ends the run before anything is made', (t) => {
+  const prefix = join(temporaryDirectory('mansio-setup-'), 'image');
+  const url = 'postgres://m:p@127.0.0.1:1/mansio';
+  const { code, out, err } = setup(...ANSWERS, '--database-url', url, '--prefix', prefix, '--yes');
+  t.deepEqual([code, out], [1, '']);
+  t.regex(err, /^error: .*127\.0\.0\.1:1/);
+  t.false(existsSync(prefix));
+});
+
+test('a second run takes the store from the file that is there', (t) => {
+  const prefix = temporaryDirectory('mansio-setup-');
+  mkdirSync(join(prefix, 'etc/mansio'), { recursive: true });
+  const file = join(prefix, 'etc/mansio/mansio.env');
+  const url = 'postgres://m:p@127.0.0.1:1/mansio';
+  writeFileSync(file, `MANSIO_HOSTNAME=mail.example.test\nMANSIO_DATA_DIR=/srv/mail\nDATABASE_URL=${url}\n`);
+  const { code, err } = setup(...ANSWERS, '--prefix', prefix, '--yes');
+  t.is(code, 1);
+  t.regex(err, /^error: .*127\.0\.0\.1:1/);
+  t.deepEqual(readdirSync(prefix), ['etc']);
+  const answers = { domain: 'example.test', hostname: 'mail.example.test', account: 'ann@example.test', prefix };
+  const asked = { ...answers, acmeEmail: undefined, databaseUrl: undefined, isPrint: false };
+  t.like(effectiveSettings(asked), { DATABASE_URL: url, MANSIO_DATA_DIR: `${prefix}/srv/mail` });
+  const other = setup(...ANSWERS, '--database-url', `${url}2`, '--prefix', prefix, '--yes');
+  t.regex(other.err, /^error: \S+mansio\.env has another DATABASE_URL: /);
 });
 
 test('--print writes nothing and shows everything', (t) => {
