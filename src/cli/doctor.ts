@@ -14,6 +14,7 @@ interface DoctorOptions {
   readonly domain?: string;
   readonly blocklist?: string | true;
   readonly json?: boolean;
+  readonly envFile?: string;
 }
 
 const BLOCK_LIST = 'zen.spamhaus.org';
@@ -28,7 +29,7 @@ export function registerDoctor(program: Command): void {
     .option('--blocklist [zones]', `ask these DNS block lists for the addresses that send (${BLOCK_LIST})`);
   reporting(
     command,
-    (options: DoctorOptions) => diagnose(options),
+    async (options: DoctorOptions) => (await diagnose(options)).map((found) => withEnvFile(found, options.envFile)),
     findingsText,
     (findings) => {
       const failed = findings.filter(({ status }) => status === 'fail').length;
@@ -61,6 +62,14 @@ async function diagnose({ domain, blocklist }: DoctorOptions): Promise<readonly 
   } finally {
     over.abort();
   }
+}
+
+/** A command of Mansio that mends a fault needs the settings that this one was given. */
+function withEnvFile(finding: Finding, envFile: string | undefined): Finding {
+  const { fix } = finding;
+  return envFile === undefined || fix === null || !fix.startsWith('mansio ')
+    ? finding
+    : { ...finding, fix: `${fix} --env-file ${envFile}` };
 }
 
 function pidOf(dataDir: string): number | undefined {

@@ -2,6 +2,7 @@
 // answer is an error that names the option.
 import { isAbsolute, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
+import { readConfig } from '../../node/config/config.js';
 import { domainName, newAddress } from '../arguments.js';
 import { CommandError } from '../output.js';
 
@@ -62,7 +63,8 @@ export async function askAnswers(options: SetupOptions): Promise<SetupAnswers> {
       hostname,
       account,
       acmeEmail: await contact(options.acmeEmail, prompt),
-      databaseUrl: options.databaseUrl,
+      // A password in an option would be in the list of processes.
+      databaseUrl: options.databaseUrl ?? readConfig().databaseUrl,
       prefix: prefixOf(options.prefix),
       isPrint: options.print === true,
     };

@@ -1,7 +1,7 @@
 // What `mansio setup` makes in the store: the domain with its keys, the account with its first key, and postmaster and abuse of the domain,
 // which are delivered to it. What exists stays as it is.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { newApiKey } from '../../actors/directory/api-key.js';
 import type { Config } from '../../node/config/config.js';
@@ -79,9 +79,20 @@ function makeDataDirectory(dataDir: string): void {
   }
 }
 
-function giveTo({ uid, gid }: SystemUser, path: string): void {
+/** Changes nothing when the directory is the owner's: a node may be at work there. Its top is the last, so that a broken run is repeated. */
+export function giveTo({ uid, gid }: SystemUser, path: string): void {
+  if (lstatSync(path).uid === uid) return;
   chmodSync(path, 0o700);
-  lchownSync(path, uid, gid);
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))
-    lchownSync(join(entry.parentPath, entry.name), uid, gid);
+    giveEntry(join(entry.parentPath, entry.name), uid, gid);
+  lchownSync(path, uid, gid);
+}
+
+/** A file that is gone meanwhile needs no owner. */
+function giveEntry(path: string, uid: number, gid: number): void {
+  try {
+    lchownSync(path, uid, gid);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }

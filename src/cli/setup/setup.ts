@@ -31,7 +31,7 @@ export function registerSetup(program: Command): void {
     .option('--hostname <name>', 'the full name of this machine, such as mail.example.org')
     .option('--account <address>', 'the first account; postmaster and abuse of the domain are delivered to it')
     .option('--acme-email <address>', 'get certificates by ACME (Let’s Encrypt), with this contact')
-    .option('--database-url <url>', 'your own PostgreSQL; without it the embedded one is used')
+    .option('--database-url <url>', 'your own PostgreSQL; without it, that of DATABASE_URL, else the embedded one')
     .option('--prefix <dir>', 'put everything below this directory (images, tests)')
     .option('--print', 'show what would be written, and write nothing')
     .option('--yes', 'ask nothing');
@@ -79,6 +79,7 @@ function resultOf(
     records: zoneLines({ records: plan.records, notes: stored.keys.length > 0 ? plan.notes : notes }),
     next: [
       'systemctl daemon-reload && systemctl enable --now mansio',
+      'systemctl enable --now mansio-backup.timer',
       'mansio doctor --env-file /etc/mansio/mansio.env',
     ],
   };

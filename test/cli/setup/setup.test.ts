@@ -10,9 +10,11 @@ import test from '../../support/test.js';
 
 const ANSWERS = ['--domain', 'example.test', '--hostname', 'mail.example.test', '--account', 'ann@example.test'];
 
-function setup(...args: string[]) {
+const setup = (...args: string[]) => setupWith({}, args);
+
+function setupWith(settings: Readonly<Record<string, string>>, args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--', PROGRAM, 'setup', ...args], {
-    env: bareEnvironment(),
+    env: { ...bareEnvironment(), ...settings },
     encoding: 'utf8',
   });
   return { code: status, out: stdout, err: stderr };
@@ -46,7 +48,8 @@ test('it makes settings, units, domain and account; a second run changes nothing
   t.true(made.records.includes('example.test. IN MX 10 mail.example.test.'));
   t.is(made.records.filter((line: string) => line.includes('_domainkey')).length, 2);
   t.true(made.records.includes('_imaps._tcp.example.test. IN SRV 0 1 993 mail.example.test.'));
-  t.true(made.next.some((line: string) => line.includes('systemctl enable --now mansio')));
+  t.true(made.next.some((line: string) => line.endsWith('systemctl enable --now mansio')));
+  t.true(made.next.includes('systemctl enable --now mansio-backup.timer'));
   const before = contents(prefix);
   t.deepEqual(
     before
@@ -131,6 +134,17 @@ test('--print writes nothing and shows everything', (t) => {
   t.regex(out, /^DATABASE_URL=postgres:\/\/m:p@db\.example\.test\/mansio$/m);
   t.regex(out, /^--- \/etc\/systemd\/system\/mansio\.service/m);
   t.regex(out, /^example\.test\. IN MX 10 mail\.example\.test\.$/m);
+});
+
+test('without --database-url, DATABASE_URL of the environment counts', (t) => {
+  const settings = { DATABASE_URL: 'postgres://m:p@db.example.test/mansio' };
+  const shown = (...args: string[]) => setupWith(settings, [...ANSWERS, '--print', ...args]).out;
+  const prefix = join(temporaryDirectory('mansio-setup-'), 'image');
+  t.regex(shown('--prefix', prefix), /^DATABASE_URL=postgres:\/\/m:p@db\.example\.test\/mansio$/m);
+  t.regex(
+    shown('--prefix', prefix, '--database-url', 'postgres://other.example.test/m'),
+    /^DATABASE_URL=postgres:\/\/other\.example\.test\/m$/m,
+  );
 });
 
 test('a missing or wrong answer names its option, and nothing is written', (t) => {

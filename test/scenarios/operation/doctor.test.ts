@@ -110,7 +110,10 @@ test('doctor tells an operator what to publish, and is content when it is', asyn
 test('doctor reports a database that does not answer', async (t) => {
   const dns = await startDnsServer();
   t.teardown(() => dns.close());
-  const { code, stdout } = await mansio('/nowhere', ['doctor', '--json', '--domain', 'example.test'], {
+  const envFile = join(temporaryDirectory('mansio-doctor-'), 'mansio.env');
+  writeFileSync(envFile, 'MANSIO_HOSTNAME=mail.example.test\n');
+  const args = ['doctor', '--json', '--domain', 'example.test', '--env-file', envFile];
+  const { code, stdout } = await mansio('/nowhere', args, {
     DATABASE_URL: 'postgres://mansio@127.0.0.1:1/mansio',
     MANSIO_DNS: dns.address,
     MANSIO_DATA_DIR: process.cwd(),
@@ -123,4 +126,5 @@ test('doctor reports a database that does not answer', async (t) => {
     { subject: 'example.test', status: 'fail' },
   );
   t.is(findings.find(({ check }) => check === 'queue')?.status, 'warn');
+  t.is(findings.find(({ check }) => check === 'nodes')?.fix, `mansio doctor --env-file ${envFile}`);
 });
