@@ -2,7 +2,8 @@
 // 49152): while a server is down, no outgoing connection takes its port. No other process gets the port either: a server on a loopback
 // address that nothing else uses holds it as long as the process lives.
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const FIRST = 20_000;
 const LAST = 32_000;
@@ -43,4 +44,19 @@ export async function isFree(port: number): Promise<boolean> {
   }
   await new Promise((resolve) => server.close(resolve));
   return true;
+}
+
+/** Resolves when something accepts connections to the port of 127.0.0.1. */
+export async function listening(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return;
+    } catch {
+      await delay(20);
+    } finally {
+      socket.destroy();
+    }
+  }
 }

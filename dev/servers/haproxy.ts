@@ -1,12 +1,10 @@
 // A local HAProxy in front of the nodes, like `deploy/haproxy.cfg` in docker-compose.yml: it accepts HTTP and mail, and forwards both to
 // the nodes whose /healthz is well, with the address of the client in a PROXY header.
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { requireProgram } from '../executables.js';
+import { listening } from '../ports.js';
 import { startProgram, whenReady } from '../program.js';
 
 export interface Balancer {
@@ -110,18 +108,4 @@ backend http-writes
   option http-server-close
   ${servers(({ name, http: port }) => `server ${name} 127.0.0.1:${port} track http/${name} send-proxy-v2`)}
 ${mail('mx', mx, '6m')}${mail('imap', imap, '32m')}${mail('pop3', pop3, '11m')}`;
-}
-
-async function listening(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      return;
-    } catch {
-      await delay(20);
-    } finally {
-      socket.destroy();
-    }
-  }
 }

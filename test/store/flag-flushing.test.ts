@@ -68,9 +68,11 @@ test('what accounts have is written, one account after the other', async (t) => 
   }
   await rows.until(() => rows.left.size === 0);
   await rows.until(() => rows.log.filter((what) => what.startsWith('write')).length === 8);
+  // Which one is first is open: both have paused for as long.
+  const order = rows.log[0] === 'drop a' ? ['a', 'b'] : ['b', 'a'];
   t.deepEqual(
     rows.log,
-    ['a', 'b'].flatMap((id) => [`drop ${id}`, ...Array.from({ length: 4 }, () => `write ${id}`)]),
+    order.flatMap((id) => [`drop ${id}`, ...Array.from({ length: 4 }, () => `write ${id}`)]),
   );
   await flushing.stop();
 });

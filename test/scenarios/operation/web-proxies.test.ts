@@ -1,16 +1,13 @@
 // Tests the configurations of nginx and Caddy under deploy/ with the real servers in front of a whole node: REST, a large upload, the hub over
 // WebSocket, an event stream that arrives while it is open, and the address of the client, which no header of the client can replace.
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { certificate } from '../../../dev/certificate.js';
 import { requireProgram } from '../../../dev/executables.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
-import { freePorts } from '../../../dev/ports.js';
+import { freePorts, listening } from '../../../dev/ports.js';
 import { type Program, startProgram, whenReady } from '../../../dev/program.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
@@ -47,20 +44,6 @@ function folder(): { readonly path: string; readonly cert: string; readonly key:
   writeFileSync(cert, certificate.cert);
   writeFileSync(key, certificate.key);
   return { path, cert, key };
-}
-
-async function listening(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      return;
-    } catch {
-      await delay(20);
-    } finally {
-      socket.destroy();
-    }
-  }
 }
 
 async function startNginx({ node, http, https }: Fronted): Promise<Program> {
