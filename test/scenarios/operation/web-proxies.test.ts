@@ -87,7 +87,7 @@ async function startCaddy({ node, http, https }: Fronted): Promise<Program> {
   const config = join(path, 'Caddyfile');
   writeFileSync(
     config,
-    `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port ${http}\n\thttps_port ${https}\n\tdefault_sni ${NAME}\n}\n${site}`,
+    `{\n\tadmin off\n\tgrace_period 1s\n\tdefault_bind 127.0.0.1\n\thttp_port ${http}\n\thttps_port ${https}\n\tdefault_sni ${NAME}\n}\n${site}`,
   );
   const args = ['run', '--adapter', 'caddyfile', '--config', config];
   const program = startProgram({
