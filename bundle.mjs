@@ -17,7 +17,7 @@ const LICENCE = /^(?:licen[cs]e|copying|notice)\b/i;
 export async function bundle(dist) {
   const program = `${dist}/program`;
   const { metafile } = await build({
-    entryPoints: { main: 'src/cli/main.ts', worker: 'src/content/decode/worker.ts' },
+    entryPoints: { main: 'src/cli/main.ts', worker: 'src/message-content/decode/worker.ts' },
     outdir: program,
     bundle: true,
     // Commands load the code of a server only when they serve.

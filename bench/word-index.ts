@@ -1,8 +1,8 @@
 // Measures what the word index costs without a database: segments of one email each, merges of sixteen segments, and searches in a large
 // segment. `npm run bench word-index`.
 import { randomBytes } from 'node:crypto';
-import { uuidV7 } from '../src/mail/ids.js';
-import { searchTerms } from '../src/mail/words/search-text.js';
+import { uuidV7 } from '../src/mail-format/ids.js';
+import { searchTerms } from '../src/mail-format/words/search-text.js';
 import type { IndexedEmail } from '../src/store/search.js';
 import type { IndexPage, Segment } from '../src/store/word-index/index-page.js';
 import { mergedPages } from '../src/store/word-index/merged-pages.js';

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { indexMessage } from '../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../src/mail-format/mime-index/indexer.js';
 import { goldenAttributes } from './imap-golden/attributes.js';
 import { GOLDEN_MESSAGES } from './imap-golden/messages.js';
 

@@ -12,12 +12,19 @@ function smallClone() {
   for (const file of ['bin', 'build.mjs', 'bundle.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
     cpSync(file, join(clone, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
-  for (const folder of ['bench', 'dev', 'test', 'src/cli', 'src/content/decode', 'src/store/postgres/migrations'])
+  for (const folder of [
+    'bench',
+    'dev',
+    'test',
+    'src/cli',
+    'src/message-content/decode',
+    'src/store/postgres/migrations',
+  ])
     mkdirSync(join(clone, folder), { recursive: true });
   writeFileSync(join(clone, MIGRATION), 'select 1;');
   writeFileSync(join(clone, 'src/zoe.ts'), "export const name = 'Zoë 💌';\n");
   writeFileSync(join(clone, 'src/cli/main.ts'), 'import { name } from "../zoe.js";\n\nconsole.log(name);\n');
-  writeFileSync(join(clone, 'src/content/decode/worker.ts'), '');
+  writeFileSync(join(clone, 'src/message-content/decode/worker.ts'), '');
   writeFileSync(join(clone, 'src/gone.ts'), 'export const isGone = true;\n');
   const at = (path: string) => join(clone, path);
   const build = () => {

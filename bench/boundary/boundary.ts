@@ -1,6 +1,6 @@
 // Measures what it costs a client that its node does not own its mailbox: each operation by turns at the owner and at another node, the time
 // of one alone, and the processor time of nodes, database and NATS with several at once.
-import { inTime } from '../../src/work/time-bounds.js';
+import { inTime } from '../../src/concurrency/time-bounds.js';
 import type { BenchCluster } from '../support/bench-cluster.js';
 import { cpuSeconds, difference } from '../support/cpu-time.js';
 import { figure, percentile, withGoal } from '../support/figures.js';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { startSearchIndexing } from '../../src/actors/mailbox/search/search-indexing.js';
-import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../src/mail-format/mime-index/indexer.js';
 import { openEmailTexts } from '../../src/node/engine/email-texts.js';
 import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
 import { postgresBlobs } from '../../src/store/postgres/mailbox/blobs.js';

@@ -1,7 +1,7 @@
 // Makes many accounts of one email each by SQL, in a fraction of the time that creating and filling them would take. All emails share one
 // message.
 import { createHash } from 'node:crypto';
-import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../src/mail-format/mime-index/indexer.js';
 import { newId } from '../../src/store/ids/new-id.js';
 import type { Sql } from '../../src/store/postgres/driver/client.js';
 import { shardOf } from '../../src/store/shard.js';

@@ -2,7 +2,7 @@
 // Zipf-like vocabulary, all of it searchable. Emails share some thousands of messages, and accounts with the same number of emails have the
 // same ones: SQL writes the rows, the store makes the search index of one account, and the others get copies of it.
 import { createHash } from 'node:crypto';
-import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../src/mail-format/mime-index/indexer.js';
 import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
 import { postgresSearch } from '../../src/store/postgres/search/search.js';
 import type { IndexedEmail } from '../../src/store/search.js';

@@ -1,7 +1,7 @@
 // Lists the FETCH attributes that are compared for a golden message: its structure, all sections that it has, and some that it
 // does not have.
-import { embeddedMessage } from '../../src/mail/body-section.js';
-import type { IndexedPart } from '../../src/mail/message-index.js';
+import { embeddedMessage } from '../../src/mail-format/body-section.js';
+import type { IndexedPart } from '../../src/mail-format/message-index.js';
 
 export function goldenAttributes(root: IndexedPart): readonly string[] {
   const sections = ['', 'HEADER', 'TEXT', 'HEADER.FIELDS (From X-FOLDED subject)', 'HEADER.FIELDS.NOT (From Subject)'];

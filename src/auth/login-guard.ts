@@ -4,10 +4,10 @@
 // is hopeless, and a guessing neighbour locks nobody out. A name that has signed in from a network is known there, and failures of others
 // do not block it.
 import { LRUCache } from 'lru-cache';
-import { canonicalAddress } from '../mail/address.js';
+import { KeyedLimiter } from '../concurrency/keyed-limiter.js';
+import { fixedShare } from '../concurrency/share-policies.js';
+import { canonicalAddress } from '../mail-format/address.js';
 import { networkOf } from '../net/tcp/ip-address.js';
-import { KeyedLimiter } from '../work/keyed-limiter.js';
-import { fixedShare } from '../work/share-policies.js';
 
 export interface GuardLimits {
   /** The failures of one network within `windowMs` that do not block. */

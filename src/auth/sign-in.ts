@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
-import { parseAddress } from '../mail/address.js';
+import { parseAddress } from '../mail-format/address.js';
 import type { Scope } from '../store/directory.js';
 import { LoginGuard } from './login-guard.js';
 import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from './protocol-login.js';

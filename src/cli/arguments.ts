@@ -1,6 +1,6 @@
 // Parses words of the command line to values; an invalid word is refused with one clear line.
-import { canonicalAddress, hasTag } from '../mail/address.js';
-import { isUuid } from '../mail/ids.js';
+import { canonicalAddress, hasTag } from '../mail-format/address.js';
+import { isUuid } from '../mail-format/ids.js';
 import { type Account, type DirectoryStore, SCOPES, type Scope } from '../store/directory.js';
 import { CommandError } from './output.js';
 

@@ -2,7 +2,7 @@
 // password is shown by no command; `-` reads the URL from the standard input, because other users of a machine see the arguments.
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { parseRelayUrl, RELAY_URL_FORM, relayPlace, shownRelayUrl } from '../mail/relay-url.js';
+import { parseRelayUrl, RELAY_URL_FORM, relayPlace, shownRelayUrl } from '../mail-format/relay-url.js';
 import { postgresRelays } from '../store/postgres/outbound/relays.js';
 import { DIRECT, type RelaySetting } from '../store/relays.js';
 import { domainName } from './arguments.js';

@@ -3,7 +3,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { type DkimKey, dkimKey, readDkimKey } from '../mail/authentication/dkim-key.js';
+import { type DkimKey, dkimKey, readDkimKey } from '../mail-format/authentication/dkim-key.js';
 import { readConfig } from '../node/config/config.js';
 import { zoneLines } from '../node/domains/dns-records.js';
 import { type DomainRecords, domainRecords, type RecordSettings } from '../node/domains/domain-records.js';

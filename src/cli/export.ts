@@ -2,9 +2,9 @@
 // not. A repeated export adds the new mail.
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { type ExportCounts, exportMail } from '../import-export/export.js';
 import { postgresBlobs } from '../store/postgres/mailbox/blobs.js';
 import { postgresMailboxes } from '../store/postgres/mailbox/mailboxes.js';
-import { type ExportCounts, exportMail } from '../transfer/export.js';
 import { existingAccount } from './arguments.js';
 import { fileFault } from './named-files.js';
 import { inert, reporting } from './output.js';

@@ -1,16 +1,16 @@
 // `mansio import`: imports a mailbox file, a Maildir or the mail of an IMAP server into an account, with folders, flags and dates. The
 // command puts the messages into the store and a running node places them; without a node they wait for the next start.
 import type { Command } from 'commander';
-import { isSystemName, labelName } from '../mail/folder-name.js';
+import { namedFolder } from '../import-export/folder-places.js';
+import { type ImapServer, imapServer } from '../import-export/imap-server.js';
+import { type ImportCounts, importMail } from '../import-export/import.js';
+import { maildirSource } from '../import-export/maildir-source.js';
+import { mboxSource } from '../import-export/mbox-source.js';
+import type { MailSource } from '../import-export/source.js';
+import { isSystemName, labelName } from '../mail-format/folder-name.js';
 import type { ImportPosition } from '../store/imports.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresImports } from '../store/postgres/mailbox/imports.js';
-import { namedFolder } from '../transfer/folder-places.js';
-import { type ImapServer, imapServer } from '../transfer/imap-server.js';
-import { type ImportCounts, importMail } from '../transfer/import.js';
-import { maildirSource } from '../transfer/maildir-source.js';
-import { mboxSource } from '../transfer/mbox-source.js';
-import type { MailSource } from '../transfer/source.js';
 import { existingAccount } from './arguments.js';
 import { demandNamed, readNamed } from './named-files.js';
 import { askSecret, CommandError, inert, reporting } from './output.js';
@@ -106,7 +106,7 @@ async function openingOf(options: Options): Promise<Opening> {
   }
   const server = await serverOf(imap!, options);
   // A command that reads files does not need the client.
-  const { imapSource } = await import('../transfer/imap-source.js');
+  const { imapSource } = await import('../import-export/imap-source.js');
   return (position) => imapSource(server, position);
 }
 

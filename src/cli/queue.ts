@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
-import { isUuid } from '../mail/ids.js';
-import { OUTBOUND_STATUSES } from '../mail/outbound-status.js';
+import { isUuid } from '../mail-format/ids.js';
+import { OUTBOUND_STATUSES } from '../mail-format/outbound-status.js';
 import type { OutboundListing, OutboundRequest, OutboundStatus, OutboundStore } from '../store/outbound.js';
 import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';

@@ -1,11 +1,12 @@
 // `mansio serve` in a process that a parent has started: one node, to which the parent tells its identity and when to stop. The parent
 // decides about signals to end, because a terminal and a service manager send them to all processes at once.
+
+import { Fault } from '../concurrency/fault.js';
 import { readConfig } from '../node/config/config.js';
 import { type LogOutput, openLog } from '../node/log.js';
 import type { RunningNode, StopManner } from '../node/node.js';
 import type { ParentLink } from '../node/processes/parent-link.js';
 import { explain } from '../node/start-failure.js';
-import { Fault } from '../work/fault.js';
 import { aborted, dieOfBugs } from './process-end.js';
 
 const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;

@@ -1,7 +1,7 @@
 // Turns records of an account's log into the entries of `mansio trace`: what became of emails and outbound emails, in the order of time. Pure.
-import { verdictsOf } from '../mail/authentication/authentication-results.js';
-import { fieldValue, headerIn, headerLines } from '../mail/header/header-lines.js';
-import { receivedClauses } from '../mail/header/received-field.js';
+import { verdictsOf } from '../mail-format/authentication/authentication-results.js';
+import { fieldValue, headerIn, headerLines } from '../mail-format/header/header-lines.js';
+import { receivedClauses } from '../mail-format/header/received-field.js';
 import type { ChangeOf } from '../store/changes/changes.js';
 import type { RefusedMail } from '../store/traces/refused-mail.js';
 import type { OnlyNode, TracedAccount, TracedChange } from '../store/traces/traces.js';

@@ -1,8 +1,8 @@
 // `mansio trace ID | Message-ID | address`: the way of a message, with times: how it came in, its checks and folders, every attempt to deliver
 // it, and what other servers replied. `trace-entries.ts` derives it from what the store has anyway.
 import { type Command, InvalidArgumentError } from 'commander';
-import { canonicalAddress } from '../mail/address.js';
-import { isUuid } from '../mail/ids.js';
+import { canonicalAddress } from '../mail-format/address.js';
+import { isUuid } from '../mail-format/ids.js';
 import { postgresTraces } from '../store/postgres/mailbox/traces.js';
 import type { TracedAccount, TraceStore } from '../store/traces/traces.js';
 import { CommandError, inert, reporting } from './output.js';

@@ -1,7 +1,7 @@
 // `mansio unclaimed list | show | deliver | delete`: mail for addresses of hosted domains that no account has. An account that gets the
 // address claims its mail (`mansio account create`, `mansio address add --verified`); these commands handle the rest.
 import type { Command } from 'commander';
-import { canonicalAddress } from '../mail/address.js';
+import { canonicalAddress } from '../mail-format/address.js';
 import { postgresUnclaimed } from '../store/postgres/accounts/unclaimed.js';
 import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../store/unclaimed.js';
 import { domainName, existingAccount } from './arguments.js';

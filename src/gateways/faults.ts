@@ -4,10 +4,10 @@ import type { MailboxProtocol } from '../actors/mailbox/protocol.js';
 import type { ActorFault } from '../actors/runtime/errors.js';
 import type { Name, Refusal } from '../actors/runtime/protocol.js';
 import type { ProviderUnavailable } from '../auth/oidc/bounded-json.js';
-import type { DecoderBusy, DecodingAbandoned } from '../content/decode/decoder.js';
-import type { SpoolFault } from '../content/spool/errors.js';
+import { Fault } from '../concurrency/fault.js';
+import type { DecoderBusy, DecodingAbandoned } from '../message-content/decode/decoder.js';
+import type { SpoolFault } from '../message-content/spool/errors.js';
 import type { StoreFault } from '../store/errors.js';
-import { Fault } from '../work/fault.js';
 
 type GatewayFault = StoreFault | SpoolFault | ActorFault | DecoderBusy | DecodingAbandoned | ProviderUnavailable;
 

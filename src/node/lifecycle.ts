@@ -2,7 +2,7 @@
 // prevents the parts below it from being stopped.
 
 import type { Logger } from 'pino';
-import { atMost } from '../work/time-bounds.js';
+import { atMost } from '../concurrency/time-bounds.js';
 
 /** The reserve of a part that names none. */
 const RESERVE_MS = 100;

@@ -1,8 +1,8 @@
 // The message for the operator when a node does not start. An expected reason (StartFault, an unavailable store, a full disk) has one
 // message; anything else is a bug and keeps its stack.
 
+import { StartFault } from '../concurrency/start-fault.js';
 import { StoreFault } from '../store/errors.js';
-import { StartFault } from '../work/start-fault.js';
 
 /** A listener cannot be opened. */
 class ListenFault extends StartFault {

@@ -1,7 +1,7 @@
 // Port: the immutable bytes of messages, addressed by SHA-256 and stored once, however many emails refer to them.
 import { createHash } from 'node:crypto';
-import type { MessageIndex, OctetRange } from '../mail/message-index.js';
-import { indexMessage } from '../mail/mime-index/indexer.js';
+import type { MessageIndex, OctetRange } from '../mail-format/message-index.js';
+import { indexMessage } from '../mail-format/mime-index/indexer.js';
 
 /** Bytes ready to be stored: in memory when small, otherwise in a spool file that can be read repeatedly. */
 export interface BlobContent {

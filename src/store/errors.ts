@@ -1,5 +1,5 @@
 // Faults of the store.
-import { Fault } from '../work/fault.js';
+import { Fault } from '../concurrency/fault.js';
 
 /** `store-locked`: another client holds the same rows for long. */
 export class StoreFault extends Fault<'store-unavailable' | 'store-locked' | 'store-conflict' | 'store-failed'> {

@@ -3,7 +3,7 @@
 // as soon as there are many. Deferred writes that are left when a node ends are written by the node that loads the mailbox next, or by
 // housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
-import { WorkQueue } from '../work/work-queue.js';
+import { WorkQueue } from '../concurrency/work-queue.js';
 
 export interface DeferredFlagRows {
   /** Drops deferred writes that newer ones cover; returns how many the account has left. */

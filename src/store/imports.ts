@@ -2,8 +2,8 @@
 // the commit that places the email deletes the row. The id of a row derives from account, folder and bytes, so that a repeated
 // import finds what it has done.
 import { createHash } from 'node:crypto';
-import { uuidV8 } from '../mail/ids.js';
-import { caseFolded } from '../mail/words/case-fold.js';
+import { uuidV8 } from '../mail-format/ids.js';
+import { caseFolded } from '../mail-format/words/case-fold.js';
 import type { BlobContent } from './blobs.js';
 import type { InboundEnvelope } from './inbound.js';
 

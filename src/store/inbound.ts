@@ -1,8 +1,8 @@
 // Port: accepted mail that waits for its mailbox. A row here is the promise behind SMTP's 250: only the commit that places the
 // email deletes it, so a message is delivered once however often the delivery is tried.
-import type { Bounce } from '../mail/reports/bounce.js';
-import type { BounceSource } from '../mail/reports/bounce-source.js';
-import type { MessageSummary } from '../mail/summary.js';
+import type { Bounce } from '../mail-format/reports/bounce.js';
+import type { BounceSource } from '../mail-format/reports/bounce-source.js';
+import type { MessageSummary } from '../mail-format/summary.js';
 import type { BlobContent } from './blobs.js';
 
 export interface InboundDelivery {

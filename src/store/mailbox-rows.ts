@@ -1,6 +1,6 @@
 // The rows of one account's mailbox: folders, emails, placements, filters, and the entries of its log. The store's port
 // (mailboxes.ts) and the change records (changes.ts) are made of them.
-import type { MessageSummary } from '../mail/summary.js';
+import type { MessageSummary } from '../mail-format/summary.js';
 import type { InboundEnvelope } from './inbound.js';
 
 /** Roles of the folders that every account has, one of each. */
@@ -88,7 +88,7 @@ export interface EmailRow extends MessageSummary {
   readonly threadId: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
-  /** Bits of `mail/flags`. */
+  /** Bits of `mail-format/flags`. */
   readonly flags: number;
   readonly keywords: readonly string[];
   readonly modseq: number;

@@ -1,6 +1,6 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit per batch of
 // commands (decisions 0001, 0002). Loading is columnar, because the actor keeps a mailbox as columns.
-import type { IndexedAddress } from '../mail/message-index.js';
+import type { IndexedAddress } from '../mail-format/message-index.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes/changes.js';
 import type { SharedDelivery } from './inline/shared-message.js';

@@ -1,10 +1,16 @@
 // Port: stored outbound mail, and queries about it that need no mailbox: the queue of all accounts. Only the account's mailbox
 // actor writes the rows, in its commits (see mailboxes.ts).
 
-import type { DsnKind, OutboundStatus, OutcomeKind, RecipientStatus, RecipientType } from '../mail/outbound-status.js';
-import type { DsnRequest, RecipientDsnRequest } from '../mail/reports/dsn-request.js';
+import type {
+  DsnKind,
+  OutboundStatus,
+  OutcomeKind,
+  RecipientStatus,
+  RecipientType,
+} from '../mail-format/outbound-status.js';
+import type { DsnRequest, RecipientDsnRequest } from '../mail-format/reports/dsn-request.js';
 
-export type { DsnKind, OutboundStatus, RecipientStatus } from '../mail/outbound-status.js';
+export type { DsnKind, OutboundStatus, RecipientStatus } from '../mail-format/outbound-status.js';
 
 export interface OutboundRecipientRow {
   readonly id: string;

@@ -1,6 +1,6 @@
 // Port: the words of emails, for search. They are added later, in the order of the ids; rows of a deleted email do no harm,
 // because the mailbox leaves out ids that it does not have.
-import type { SearchTerm } from '../mail/words/search-text.js';
+import type { SearchTerm } from '../mail-format/words/search-text.js';
 
 /** An email that is not yet searchable. */
 export interface UnindexedEmail {

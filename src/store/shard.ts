@@ -1,6 +1,6 @@
 // Which shard an account belongs to: a pure function of its id, the same on every node and permanently, because accounts record
 // it and leases are based on it. The lease store decides who owns a shard.
-import { isUuid } from '../mail/ids.js';
+import { isUuid } from '../mail-format/ids.js';
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

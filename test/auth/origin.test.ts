@@ -3,7 +3,7 @@
 import { anonymousGuard } from '../../src/auth/origin.js';
 import test from '../support/test.js';
 
-const guard = anonymousGuard({ hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' });
+const guard = anonymousGuard({ hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail-format' });
 const refused = (host: string) => guard({ host, origin: '', takesEffect: true }) !== undefined;
 
 test('our names, and addresses of loopback as URLs write them', (t) => {

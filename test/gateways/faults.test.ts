@@ -1,13 +1,13 @@
 import { ActorFault } from '../../src/actors/runtime/errors.js';
 import { ProviderRefusal, ProviderUnavailable } from '../../src/auth/oidc/bounded-json.js';
-import { DecoderBusy, DecodingAbandoned } from '../../src/content/decode/decoder.js';
-import { SpoolFault } from '../../src/content/spool/errors.js';
+import { Fault } from '../../src/concurrency/fault.js';
 import { problemOf } from '../../src/gateways/http/problem.js';
 import { completionOf } from '../../src/gateways/imap/faults.js';
 import { isBug, replyTo } from '../../src/gateways/smtp/replies.js';
+import { DecoderBusy, DecodingAbandoned } from '../../src/message-content/decode/decoder.js';
+import { SpoolFault } from '../../src/message-content/spool/errors.js';
 import { DnsFailure } from '../../src/net/dns/resolver.js';
 import { StoreFault } from '../../src/store/errors.js';
-import { Fault } from '../../src/work/fault.js';
 import test from '../support/test.js';
 
 const store = (code: StoreFault['code'], temporary: boolean, cause?: Error) =>

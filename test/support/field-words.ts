@@ -1,5 +1,5 @@
 // The words of an email's fields, as a test names them, and the texts that contain them.
-import { wordsOf } from '../../src/mail/words/search-text.js';
+import { wordsOf } from '../../src/mail-format/words/search-text.js';
 import type { IndexedTexts } from '../../src/store/search.js';
 
 export type FieldWords = { readonly [field in keyof IndexedTexts]: readonly string[] };

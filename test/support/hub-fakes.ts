@@ -8,7 +8,7 @@ import { Credentials } from '../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import { createHub, type Hub, type HubOptions, type HubTiming } from '../../src/gateways/hub/hub.js';
 import type { Socket, UpgradeRequest } from '../../src/gateways/web-socket.js';
-import { SEEN } from '../../src/mail/flags.js';
+import { SEEN } from '../../src/mail-format/flags.js';
 import type { LoggedOutbound, NewEmail } from '../../src/store/changes/changes.js';
 import type { Scope } from '../../src/store/directory.js';
 

@@ -1,7 +1,7 @@
 // An account's profile and its additional addresses. A requested address receives nothing until it is verified; the token that will prove
 // it is created now, and only its hash is stored.
 import { createHash } from 'node:crypto';
-import { canonicalAddress, hasTag } from '../../mail/address.js';
+import { canonicalAddress, hasTag } from '../../mail-format/address.js';
 import type { DirectoryStore } from '../../store/directory.js';
 import type { Profiles } from './protocol.js';
 

@@ -1,5 +1,5 @@
 // Webhooks as their account manages them. Secrets are created here and shown once.
-import { isUuid } from '../../mail/ids.js';
+import { isUuid } from '../../mail-format/ids.js';
 import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js';
 import type { Webhooks } from './protocol.js';
 

@@ -1,8 +1,8 @@
 // The consumers of one account that run on this node. Reads the rows of the account, starts the consumers that are due, and stops those
 // that were deleted or whose position was changed in the store.
 import type { Logger } from 'pino';
+import { pause } from '../../concurrency/time-bounds.js';
 import type { ConsumerPosition } from '../../store/consumers.js';
-import { pause } from '../../work/time-bounds.js';
 import type { DurableConsumers } from './protocol.js';
 import { type ConsumerContext, type ConsumerEnd, RunningConsumer } from './running-consumer.js';
 

@@ -2,13 +2,13 @@
 // owns an account's shard runs its consumers, so no other node does, and a mailbox never waits for them: for accounts without consumers a
 // commit costs one look into a set. The next owner finds due work of an earlier one through the positions in the store.
 import type { Logger } from 'pino';
+import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
+import { atMost } from '../../concurrency/time-bounds.js';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerStore } from '../../store/consumers.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
-import { FairSemaphore } from '../../work/fair-semaphore.js';
-import { atMost } from '../../work/time-bounds.js';
-import { WorkQueue } from '../../work/work-queue.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership, ShardListener } from '../runtime/ownership/ownership.js';
 import { NO_TRACER, type Tracer } from '../runtime/tracing.js';

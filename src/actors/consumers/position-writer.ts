@@ -1,8 +1,8 @@
 // Stores the positions that consumers have reached: one statement per kind at a time, with all positions that arrived during the previous
 // one. Repeats until the store answers, because an event is delivered twice if its position is not stored.
 import type { Logger } from 'pino';
+import { pause } from '../../concurrency/time-bounds.js';
 import type { ConsumerAdvance, ConsumerKind, ConsumerStore } from '../../store/consumers.js';
-import { pause } from '../../work/time-bounds.js';
 
 const MOST_OF_A_STATEMENT = 500;
 const RETRY_MS = 500;

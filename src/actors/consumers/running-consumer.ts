@@ -16,11 +16,11 @@ import {
   takeWhile,
   throwError,
 } from 'rxjs';
+import type { FairSemaphore } from '../../concurrency/fair-semaphore.js';
+import type { Reservation } from '../../concurrency/keyed-limiter.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerPosition, ConsumerStore } from '../../store/consumers.js';
 import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
-import type { FairSemaphore } from '../../work/fair-semaphore.js';
-import type { Reservation } from '../../work/keyed-limiter.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import { permit$, permitted } from '../runtime/permits.js';
 import { spanned, type Tracer } from '../runtime/tracing.js';

@@ -1,6 +1,6 @@
 // Port: delivers a message to the recipients of one domain, and returns the outcome for each. The scheduler decides when a task runs and
 // when it may connect; a transport makes one attempt, over as many hosts as needed, within bounded time.
-import type { DsnRequest, RecipientDsnRequest } from '../../mail/reports/dsn-request.js';
+import type { DsnRequest, RecipientDsnRequest } from '../../mail-format/reports/dsn-request.js';
 import type { DeliveryAttempt } from '../../store/outbound.js';
 
 export interface DeliveryTask {

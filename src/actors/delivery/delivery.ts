@@ -3,10 +3,10 @@
 // cannot be committed is repeated until the node ends, because otherwise the message would be sent twice.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { atMost } from '../../concurrency/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { DsnKind, QueuedOutbound } from '../../store/outbound.js';
-import { atMost } from '../../work/time-bounds.js';
 import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import type { StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import { ActorFault } from '../runtime/errors.js';

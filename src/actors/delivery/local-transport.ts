@@ -2,8 +2,8 @@
 // when it queues an email; the transport retries recipients that failed temporarily. Other domains go to the remote transport. Addresses
 // are accepted and refused as at the MX (docs/interface/mail.md, "Addresses").
 
-import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
-import type { MessageIndex } from '../../mail/message-index.js';
+import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
+import type { MessageIndex } from '../../mail-format/message-index.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { Directory, Recipient } from '../directory/protocol.js';

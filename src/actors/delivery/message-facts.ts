@@ -1,9 +1,9 @@
 // The facts of a message that local delivery needs, from its index: the summary, and the hosts and mailboxes that it has passed. Cached,
 // because one email often goes to many mailboxes.
 import { LRUCache } from 'lru-cache';
-import type { MessageIndex } from '../../mail/message-index.js';
-import type { MessageSummary } from '../../mail/summary.js';
-import { summarize } from '../../mail/summary.js';
+import type { MessageIndex } from '../../mail-format/message-index.js';
+import type { MessageSummary } from '../../mail-format/summary.js';
+import { summarize } from '../../mail-format/summary.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
 

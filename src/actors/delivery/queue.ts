@@ -3,10 +3,10 @@
 // from commits that begin a delivery in a reserved slot. All of them pass through `#admit` and `#begin`.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { atMost } from '../../concurrency/time-bounds.js';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
-import { atMost } from '../../work/time-bounds.js';
-import { WorkQueue } from '../../work/work-queue.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import type { AssignedSlot, ReservedSlots, StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership/ownership.js';

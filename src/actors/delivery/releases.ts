@@ -2,9 +2,9 @@
 // the next ones, and asks each mailbox at the email's time. So no timer is lost with a node, and only the mailbox decides whether an email
 // is still held.
 import type { Logger } from 'pino';
+import { type WorkAttempt, WorkQueue } from '../../concurrency/work-queue.js';
 import { clock } from '../../store/clock.js';
 import type { HeldOutbound, OutboundStore } from '../../store/outbound.js';
-import { type WorkAttempt, WorkQueue } from '../../work/work-queue.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Ownership } from '../runtime/ownership/ownership.js';

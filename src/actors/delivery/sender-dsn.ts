@@ -1,13 +1,13 @@
 // Delivery status notifications (DSNs) to senders (RFC 3464): composed from the mailbox's record of the delivery and the header of the
 // message, stored, and passed to the mailbox, which places them in the inbox.
 import type { Logger } from 'pino';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import { lastRetryAt, type RetryPolicy } from '../../machines/outbound-email/retry.js';
-import { writeDsn } from '../../mail/reports/dsn.js';
-import { summarize } from '../../mail/summary.js';
+import { writeDsn } from '../../mail-format/reports/dsn.js';
+import { summarize } from '../../mail-format/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
 import type { DsnKind, OutboundStore } from '../../store/outbound.js';
-import { WorkQueue } from '../../work/work-queue.js';
 import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';

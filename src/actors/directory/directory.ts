@@ -1,9 +1,9 @@
 // The directory for gateways: it finds the account that gets mail for an address, and the owner of a credential. The store has
 // the facts; this file has the rules about unknown and unclaimed recipients (docs/interface/mail.md), and caches the facts.
 import { Subject } from 'rxjs';
-import { canonicalAddress } from '../../mail/address.js';
+import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
+import { canonicalAddress } from '../../mail-format/address.js';
 import type { DirectoryChange, DirectoryStore, StoredKey } from '../../store/directory.js';
-import { CoalescedReads } from '../../work/coalesced-reads.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';

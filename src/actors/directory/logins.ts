@@ -1,7 +1,7 @@
 // Logins of the identity provider: this finds the account that a login opens, caches it for a short time, and creates or claims
 // an account at the first login. The store decides who may have which address, in the same step that takes the address.
 import { LRUCache } from 'lru-cache';
-import { canonicalAddress } from '../../mail/address.js';
+import { canonicalAddress } from '../../mail-format/address.js';
 import type { DirectoryStore, LoginAccount } from '../../store/directory.js';
 import type { LoginClaims, LoginResult } from './protocol.js';
 

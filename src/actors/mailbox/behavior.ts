@@ -1,12 +1,12 @@
 // The mailbox actor: combines its commands and queries, and commits between plan and evolve.
 import type { Logger } from 'pino';
+import { CacheBudget } from '../../concurrency/cache-budget.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes/changes.js';
 import { coalesce } from '../../store/changes/coalesced-changes.js';
 import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
-import { CacheBudget } from '../../work/cache-budget.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';

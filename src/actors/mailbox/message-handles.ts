@@ -1,6 +1,6 @@
 // The payload of a command on a message: a handle of the message (src/store/inline/inline-messages.ts) and the fields of the command.
 import { object, string, union } from 'superstruct';
-import { messageSummary } from '../../mail/summary.js';
+import { messageSummary } from '../../mail-format/summary.js';
 
 export const stored = { blob: string(), summary: messageSummary };
 

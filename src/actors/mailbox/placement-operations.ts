@@ -14,7 +14,7 @@ import {
   tuple,
   union,
 } from 'superstruct';
-import { messageSummary } from '../../mail/summary.js';
+import { messageSummary } from '../../mail-format/summary.js';
 import { command } from '../runtime/protocol.js';
 import { onRepeatOf, withHandle } from './message-handles.js';
 

@@ -284,7 +284,7 @@ export {
   unpackModseqs,
   unpackSizes,
   unpackUids,
-} from '../../mail/packed-columns.js';
+} from '../../mail-format/packed-columns.js';
 /** The emails of a record. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes/changes.js';
 export type { Folder } from './folder-operations.js';

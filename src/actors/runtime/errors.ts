@@ -1,5 +1,5 @@
 // Faults of the runtime: the actor could not be reached or could not do its work. Expected outcomes are refusals instead.
-import { Fault } from '../../work/fault.js';
+import { Fault } from '../../concurrency/fault.js';
 
 export type ActorFaultCode =
   /** No node owns the account right now, or its owner did not answer before the deadline. */

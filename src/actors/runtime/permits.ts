@@ -1,7 +1,7 @@
 // Permits of a semaphore as observables: the work of an observable begins with a permit, and releases it when it ends or is cancelled.
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import type { FairSemaphore } from '../../work/fair-semaphore.js';
-import type { Reservation } from '../../work/keyed-limiter.js';
+import type { FairSemaphore } from '../../concurrency/fair-semaphore.js';
+import type { Reservation } from '../../concurrency/keyed-limiter.js';
 
 /**
  * Emits when the permit is acquired, and holds it until the subscriber unsubscribes or releases the emitted permit. If the subscriber

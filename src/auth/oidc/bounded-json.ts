@@ -1,7 +1,7 @@
 // Fetches JSON objects from an identity provider: with limits of time and size, and without redirects.
 
+import { Fault } from '../../concurrency/fault.js';
 import { parseBounded } from '../../net/json-scan.js';
-import { Fault } from '../../work/fault.js';
 
 const LARGEST_OCTETS = 512 * 1024;
 

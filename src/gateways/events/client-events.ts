@@ -3,7 +3,7 @@
 // of hidden emails, which have `\Deleted` wherever they are placed. On the hub, events beyond the five of the interface go only to clients
 // that asked for their topic.
 import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
-import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail/flags.js';
+import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail-format/flags.js';
 
 /** Topics are bits, so that the topics of a client are one number. */
 export const TIMELINE = 1;

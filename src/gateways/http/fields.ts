@@ -3,7 +3,7 @@
 // value (deep, or with a `toString` of its own) turns into an exception.
 import { array, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
-import { isUuid } from '../../mail/ids.js';
+import { isUuid } from '../../mail-format/ids.js';
 import { type JsonSchema, noted } from './openapi/json-schema.js';
 
 export type Fields = Readonly<Record<string, AnyStruct>>;

@@ -1,6 +1,6 @@
 // Runs named checks in parallel, each with a time limit, and joins them into one report. The report is cached briefly and shared by all
 // callers, so that a public endpoint cannot load the database. A node that begins to stop reports it at once.
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
 import type { Log } from './exchange.js';
 
 type HealthStatus = 'Healthy' | 'Degraded' | 'Unhealthy';

@@ -2,7 +2,7 @@
 // previous one is on its way to the client, so memory is limited for any export and any client.
 import type { ExportedEmail, ExportPosition, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../actors/runtime/protocol.js';
-import { fromLine, MboxQuoter } from '../../mail/mbox.js';
+import { fromLine, MboxQuoter } from '../../mail-format/mbox.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { Period } from './fields.js';
 

@@ -1,7 +1,7 @@
 // Error replies (problem details, RFC 9457), and the table from refusals of the mailbox and faults to statuses.
 
+import { Fault } from '../../concurrency/fault.js';
 import type { Scope } from '../../store/directory.js';
-import { Fault } from '../../work/fault.js';
 import { faultKind, type MailboxRefusal } from '../faults.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { BodyError, type HeaderField, type HttpReply } from './exchange.js';

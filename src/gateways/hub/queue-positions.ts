@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import type { MailboxEvent, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Reply } from '../../actors/runtime/protocol.js';
-import { WorkQueue } from '../../work/work-queue.js';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import { AccountFollower, type EventListener } from '../events/account-follower.js';
 import type { Caller } from './methods.js';
 import { eventMessage } from './protocols/hub-messages.js';

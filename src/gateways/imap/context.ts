@@ -1,6 +1,6 @@
 // What all IMAP sessions of a node share.
 
-import type { Spool } from '../../content/spool/spool.js';
+import type { Spool } from '../../message-content/spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { SessionContext } from '../sessions/mail-session.js';

@@ -1,7 +1,7 @@
 // Memory that slow clients can occupy, shared by all sessions of a node: a bound for all of them together and a share per
 // account, so that no account takes what another needs.
-import { KeyedLimiter } from '../../work/keyed-limiter.js';
-import { fixedShare } from '../../work/share-policies.js';
+import { KeyedLimiter } from '../../concurrency/keyed-limiter.js';
+import { fixedShare } from '../../concurrency/share-policies.js';
 import type { ImapLimits } from './limits.js';
 
 export interface MemoryLimiters {

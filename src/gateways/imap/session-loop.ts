@@ -1,8 +1,8 @@
 // The loop of an IMAP session: it reads a command, carries it out, and lets NOTIFY send changes between commands.
 
+import type { Reservation } from '../../concurrency/keyed-limiter.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
-import type { Reservation } from '../../work/keyed-limiter.js';
 import { SessionLoop } from '../sessions/session-loop.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';

@@ -8,7 +8,7 @@ import {
   unpackUids,
 } from '../../actors/mailbox/protocol.js';
 import type { Reply as ReplyOf } from '../../actors/runtime/protocol.js';
-import { uuidText } from '../../mail/ids.js';
+import { uuidText } from '../../mail-format/ids.js';
 import { newId } from '../../store/ids/new-id.js';
 
 /** In ms. A renewal that takes longer is dropped, and the next one tries again. */

@@ -1,10 +1,10 @@
 // Reads messages for RETR and TOP. Small messages are read many at a time while a client fetches one after the other; large ones are
 // streamed. The octets that are read ahead are bounded, and are dropped when the client does not fetch them.
 
+import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
+import { KeyedLimiter } from '../../concurrency/keyed-limiter.js';
+import { fixedShare } from '../../concurrency/share-policies.js';
 import { primed } from '../../net/tcp/primed-stream.js';
-import { FairSemaphore } from '../../work/fair-semaphore.js';
-import { KeyedLimiter } from '../../work/keyed-limiter.js';
-import { fixedShare } from '../../work/share-policies.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, MaildropMessage } from './maildrop.js';
 import { ReadAhead, type ReadSpan } from './read-ahead.js';

@@ -3,11 +3,11 @@
 // mailbox misses the deadline, its owner delivers from the stored row. So nothing after the commit leads to a refusal.
 
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
-import type { SpooledContent } from '../../content/spool/spool.js';
-import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
-import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail/reports/bounce.js';
-import { type MessageSummary, summarize } from '../../mail/summary.js';
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
+import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
+import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail-format/reports/bounce.js';
+import { type MessageSummary, summarize } from '../../mail-format/summary.js';
+import type { SpooledContent } from '../../message-content/spool/spool.js';
 import { type AcceptedDelivery, acceptedInline, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled } from './delivery.js';
 import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';

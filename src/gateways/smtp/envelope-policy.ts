@@ -2,7 +2,7 @@
 // of mail over MX; MX refuses domains that are not hosted here (RFC 5321 §7.1: no relay).
 import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
-import { parseAddress, parseSender } from '../../mail/address.js';
+import { parseAddress, parseSender } from '../../mail-format/address.js';
 import { isAscii, type Path } from './path.js';
 import type { SmtpRefusal } from './replies.js';
 

@@ -2,15 +2,15 @@
 // spool too; such a message is authenticated after it has arrived, a few at a time. Then the content checks judge the message. The
 // trace fields are written last, because they contain the results.
 
-import type { AcceptingJudgement, CheckChain } from '../../checks/check-chain.js';
-import type { CheckedEnvelope, CheckedPeer } from '../../checks/content-check.js';
-import type { BodyWriter, SpooledContent } from '../../content/spool/spool.js';
-import type { Authenticated, Authentication } from '../../mail/authentication/authentication.js';
-import { HeaderCollector } from '../../mail/header/header-collector.js';
-import { incomingHeader } from '../../mail/header/incoming-header.js';
-import { FairSemaphore } from '../../work/fair-semaphore.js';
-import type { Reservation } from '../../work/keyed-limiter.js';
-import { PacedYield } from '../../work/paced-yield.js';
+import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
+import type { Reservation } from '../../concurrency/keyed-limiter.js';
+import { PacedYield } from '../../concurrency/paced-yield.js';
+import type { Authenticated, Authentication } from '../../mail-format/authentication/authentication.js';
+import { HeaderCollector } from '../../mail-format/header/header-collector.js';
+import { incomingHeader } from '../../mail-format/header/incoming-header.js';
+import type { AcceptingJudgement, CheckChain } from '../../message-checks/check-chain.js';
+import type { CheckedEnvelope, CheckedPeer } from '../../message-checks/content-check.js';
+import type { BodyWriter, SpooledContent } from '../../message-content/spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
 import { accepting } from './replies.js';

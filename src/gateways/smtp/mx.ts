@@ -4,11 +4,11 @@
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory } from '../../actors/directory/protocol.js';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
-import type { CheckChain } from '../../checks/check-chain.js';
-import type { Spool } from '../../content/spool/spool.js';
-import type { Authenticate } from '../../mail/authentication/authentication.js';
-import { fieldValue, headerLines } from '../../mail/header/header-lines.js';
-import { type Received, receivedLine, returnPathLine } from '../../mail/header/trace.js';
+import type { Authenticate } from '../../mail-format/authentication/authentication.js';
+import { fieldValue, headerLines } from '../../mail-format/header/header-lines.js';
+import { type Received, receivedLine, returnPathLine } from '../../mail-format/header/trace.js';
+import type { CheckChain } from '../../message-checks/check-chain.js';
+import type { Spool } from '../../message-content/spool/spool.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
 import { type AcceptPorts, acceptMessage, type Destination } from './accept.js';
 import type { MessageStream } from './data-parser.js';

@@ -3,10 +3,10 @@
 // peer; only content checks give reasons of their own.
 
 import type { Recipient } from '../../actors/directory/protocol.js';
-import type { AcceptingJudgement, Judgement, RefusingJudgement } from '../../checks/check-chain.js';
-import { UnencodableLine } from '../../content/compose/short-lines.js';
-import { sanitizedLine } from '../../mail/reports/report-text.js';
-import { UnusableHeader } from '../../mail/writing/submitted-message.js';
+import { sanitizedLine } from '../../mail-format/reports/report-text.js';
+import { UnusableHeader } from '../../mail-format/writing/submitted-message.js';
+import type { AcceptingJudgement, Judgement, RefusingJudgement } from '../../message-checks/check-chain.js';
+import { UnencodableLine } from '../../message-content/compose/short-lines.js';
 import { type FaultKind, faultKind } from '../faults.js';
 
 export interface SmtpReply {

@@ -4,10 +4,10 @@ import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { SignIn } from '../../auth/sign-in.js';
-import { parseAddress } from '../../mail/address.js';
-import { type OriginatorFault, originators } from '../../mail/header/originators.js';
-import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
-import { dsnOfMail, dsnOfRcpt, MAIL_DSN, RCPT_DSN } from '../../mail/reports/dsn-parameters.js';
+import { parseAddress } from '../../mail-format/address.js';
+import { type OriginatorFault, originators } from '../../mail-format/header/originators.js';
+import type { HeaderFields } from '../../mail-format/mime-index/header-fields.js';
+import { dsnOfMail, dsnOfRcpt, MAIL_DSN, RCPT_DSN } from '../../mail-format/reports/dsn-parameters.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
 import type { SmtpRefusal } from './replies.js';
 

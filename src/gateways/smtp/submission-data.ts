@@ -1,9 +1,9 @@
 // DATA at submission: the message is completed as it passes (Date, Message-Id; Bcc is removed) and goes into the spool,
 // which hashes and indexes it. The memory of the spool bounds the part of the header that is held back.
 
-import { SpoolFault } from '../../content/spool/errors.js';
-import type { SpooledContent, SpoolWriter } from '../../content/spool/spool.js';
-import type { SubmittedMessage } from '../../mail/writing/submitted-message.js';
+import type { SubmittedMessage } from '../../mail-format/writing/submitted-message.js';
+import { SpoolFault } from '../../message-content/spool/errors.js';
+import type { SpooledContent, SpoolWriter } from '../../message-content/spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
 

@@ -4,12 +4,12 @@
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory } from '../../actors/directory/protocol.js';
 import type { SignIn } from '../../auth/sign-in.js';
-import type { CheckChain } from '../../checks/check-chain.js';
-import { withShortLines } from '../../content/compose/short-lines.js';
-import type { Spool } from '../../content/spool/spool.js';
-import { receivedLine } from '../../mail/header/trace.js';
-import { dsnOfMail, dsnOfRcpt } from '../../mail/reports/dsn-parameters.js';
-import { SubmittedMessage } from '../../mail/writing/submitted-message.js';
+import { receivedLine } from '../../mail-format/header/trace.js';
+import { dsnOfMail, dsnOfRcpt } from '../../mail-format/reports/dsn-parameters.js';
+import { SubmittedMessage } from '../../mail-format/writing/submitted-message.js';
+import type { CheckChain } from '../../message-checks/check-chain.js';
+import { withShortLines } from '../../message-content/compose/short-lines.js';
+import type { Spool } from '../../message-content/spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import {
   type DataReply,

@@ -4,12 +4,12 @@
 import type { Addressee } from '../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
-import type { SpooledContent } from '../../content/spool/spool.js';
-import { type Address, parseAddress } from '../../mail/address.js';
-import { exceedsHopLimit } from '../../mail/loop.js';
-import type { IndexedAddress } from '../../mail/message-index.js';
-import type { DsnRequest, RecipientDsnRequest } from '../../mail/reports/dsn-request.js';
-import { summarize } from '../../mail/summary.js';
+import { type Address, parseAddress } from '../../mail-format/address.js';
+import { exceedsHopLimit } from '../../mail-format/loop.js';
+import type { IndexedAddress } from '../../mail-format/message-index.js';
+import type { DsnRequest, RecipientDsnRequest } from '../../mail-format/reports/dsn-request.js';
+import { summarize } from '../../mail-format/summary.js';
+import type { SpooledContent } from '../../message-content/spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import { SmtpRefused } from './replies.js';

@@ -1,7 +1,7 @@
 // The email that an account gets when the server has disabled a webhook: it names the webhook, the reason and the next steps. It is
 // accepted like other mail, so the owner of the mailbox places it, and filters apply.
-import { encodeWords, field, foldText, phraseDate, sanitizedLine } from '../../mail/reports/report-text.js';
-import { summarize } from '../../mail/summary.js';
+import { encodeWords, field, foldText, phraseDate, sanitizedLine } from '../../mail-format/reports/report-text.js';
+import { summarize } from '../../mail-format/summary.js';
 import { blobOf } from '../../store/blobs.js';
 import type { InboundStore } from '../../store/inbound.js';
 

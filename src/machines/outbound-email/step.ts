@@ -1,6 +1,6 @@
 // One step of an outbound email: from its stored snapshot and events to the next snapshot, its meaning and its effects. Pure: the caller
 // runs the effects after the commit.
-import type { DsnKind, OutboundStatus, RecipientStatus } from '../../mail/outbound-status.js';
+import type { DsnKind, OutboundStatus, RecipientStatus } from '../../mail-format/outbound-status.js';
 import { transitionsOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
 import { revived, type StoredSnapshot, stored } from './stored-snapshot.js';

@@ -1,8 +1,8 @@
 // Events, context and effects of the machine of an outbound email. Times are in ms since the epoch; the caller passes times and random
 // numbers.
 
-import type { DsnKind, OutboundStatus, OutcomeKind } from '../../mail/outbound-status.js';
-import type { Notify } from '../../mail/reports/dsn-request.js';
+import type { DsnKind, OutboundStatus, OutcomeKind } from '../../mail-format/outbound-status.js';
+import type { Notify } from '../../mail-format/reports/dsn-request.js';
 import type { Onward, RecipientMachine, RecipientResult } from '../outbound-recipient/machine.js';
 import type { RetryPolicy } from './retry.js';
 

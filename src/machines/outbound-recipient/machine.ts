@@ -3,8 +3,8 @@
 // bounce makes a Delivered recipient Failed, and only the sender can have it tried again. The recipient also knows the DSN that is due to
 // its sender: at most one at a time.
 import { assign, emit, type SnapshotFrom, setup } from 'xstate';
-import type { DsnKind } from '../../mail/outbound-status.js';
-import { type Notify, wantsDsn } from '../../mail/reports/dsn-request.js';
+import type { DsnKind } from '../../mail-format/outbound-status.js';
+import { type Notify, wantsDsn } from '../../mail-format/reports/dsn-request.js';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
 import { statesOf, transitionsOf } from '../transitions.js';
 

@@ -1,5 +1,5 @@
 // The failure of a request for a certificate: the type that the authority gave (RFC 8555 §6.7), or one of ours where there was no such reply.
-import { Fault } from '../../work/fault.js';
+import { Fault } from '../../concurrency/fault.js';
 
 /**
  * - `connection`: the server was not reached, or left before its reply.

@@ -1,6 +1,6 @@
 // Limits the look-ups that a resolver has at a time. A run that asks for hundreds of names at once would overflow the resolver's buffer, and
 // what it dropped is never answered. A look-up without an answer gives its place up soon, so that silent names do not delay the others.
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
 import type { Dns } from './resolver.js';
 
 export interface Pace {

@@ -4,7 +4,7 @@
 
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
-import { Fault } from '../../work/fault.js';
+import { Fault } from '../../concurrency/fault.js';
 import { reverseName } from './reverse-name.js';
 
 export interface MxRecord {

@@ -2,9 +2,9 @@
 // request that waits for one of them must not hold the other. Shares of accounts are dynamic (work/share-policies), so slow peers of many
 // accounts leave room for the next account. Waiting accounts are served round robin; within one account, requests are served in order of
 // arrival.
-import { SemaphoreFull } from '../../work/fair-semaphore.js';
-import { KeyedLimiter, type Reservation } from '../../work/keyed-limiter.js';
-import { dynamicShare, fixedShare } from '../../work/share-policies.js';
+import { SemaphoreFull } from '../../concurrency/fair-semaphore.js';
+import { KeyedLimiter, type Reservation } from '../../concurrency/keyed-limiter.js';
+import { dynamicShare, fixedShare } from '../../concurrency/share-policies.js';
 import type { HttpClientLimits } from './limits.js';
 
 /** An account takes more only while it has less than this part of what is free: a single account can have a seventeenth of all. */

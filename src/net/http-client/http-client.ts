@@ -1,7 +1,7 @@
 // Sends POST requests to URLs that users gave (push endpoints, webhooks). The client is guarded, because the server sends from within its
 // own network: it connects only to checked addresses, follows no redirects and uses no proxies of the environment. Time, memory and
 // connections are limited, also per host and per account.
-import { FairSemaphore, SemaphoreFull } from '../../work/fair-semaphore.js';
+import { FairSemaphore, SemaphoreFull } from '../../concurrency/fair-semaphore.js';
 import type { Dns } from '../dns/resolver.js';
 import { ConnectionLimiter } from './connection-limiter.js';
 import { createConnectionPool } from './connection-pool.js';

@@ -2,7 +2,7 @@
 // never contents.
 import type { Logger } from 'pino';
 import type { DeliveryTask } from '../../actors/delivery/delivery-transport.js';
-import type { DeliveryStatus } from '../../mail/reports/delivery-status.js';
+import type { DeliveryStatus } from '../../mail-format/reports/delivery-status.js';
 import { clock } from '../../store/clock.js';
 import type { DeliveryAttempt } from '../../store/outbound.js';
 import type { SmtpClientMeter } from './meter.js';

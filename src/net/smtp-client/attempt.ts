@@ -11,9 +11,9 @@ import {
   isClosing,
   isRecipientLimit,
   replyStatus,
-} from '../../mail/reports/delivery-status.js';
-import { mailParameters, rcptParameters } from '../../mail/reports/dsn-parameters.js';
-import type { SevenBitObstacle } from '../../mail/writing/seven-bit.js';
+} from '../../mail-format/reports/delivery-status.js';
+import { mailParameters, rcptParameters } from '../../mail-format/reports/dsn-parameters.js';
+import type { SevenBitObstacle } from '../../mail-format/writing/seven-bit.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
 import type { EnvelopeDsn } from './connection.js';
 import type { HostHealth } from './host-health.js';

@@ -5,7 +5,7 @@
 // follows it (decision 0059). `Inside` describes internal methods and fields of the library that its types lack; the tests of this file
 // check them.
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { hasOneClass, isClosing } from '../../mail/reports/delivery-status.js';
+import { hasOneClass, isClosing } from '../../mail-format/reports/delivery-status.js';
 
 type Replied = (error: SMTPConnection.SMTPError | null, reply?: string) => void;
 

@@ -2,7 +2,7 @@
 // also knows hosts whose TLS fails and address families without a route. All of this saves time for the next message, is soon forgotten,
 // and never makes a failure permanent by itself.
 import { LRUCache } from 'lru-cache';
-import { Backoff } from '../../work/backoff.js';
+import { Backoff } from '../../concurrency/backoff.js';
 
 const REMEMBERED = 10_000;
 /** This is as long as the shortest delay between two attempts; a longer time would exclude a silent host from every attempt. */

@@ -1,7 +1,7 @@
 // The mail hosts of a domain: MX look-up with priorities and ties in random order (RFC 5321 §5.1), the implicit MX, the null MX (RFC 7505),
 // address literals; and the addresses of a host.
 
-import type { DeliveryFault } from '../../mail/reports/delivery-status.js';
+import type { DeliveryFault } from '../../mail-format/reports/delivery-status.js';
 import { type Dns, DnsFailure, type MxRecord } from '../dns/resolver.js';
 import { canonicalAddress } from '../tcp/ip-address.js';
 

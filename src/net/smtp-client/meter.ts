@@ -1,5 +1,5 @@
 // Port: the metrics of the SMTP client. It must not throw. The delivery queue counts recipients.
-import type { OutcomeKind } from '../../mail/outbound-status.js';
+import type { OutcomeKind } from '../../mail-format/outbound-status.js';
 
 export interface SmtpClientMeter {
   /** Called when one host was tried for a message; `ms` is the time from its permit to the last reply. */

@@ -3,11 +3,11 @@
 // message has another form (mail/writing/seven-bit), which is written while it is sent; the stored message stays unchanged.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
-import { rewrittenMessage, UnwritableHeader } from '../../content/compose/rewritten-message.js';
-import { authorsOf } from '../../mail/authentication/author-domains.js';
-import { headerLines } from '../../mail/header/header-lines.js';
-import { MimeIndexer } from '../../mail/mime-index/indexer.js';
-import { EightBitRegions, type SevenBitObstacle, sevenBitEdits } from '../../mail/writing/seven-bit.js';
+import { authorsOf } from '../../mail-format/authentication/author-domains.js';
+import { headerLines } from '../../mail-format/header/header-lines.js';
+import { MimeIndexer } from '../../mail-format/mime-index/indexer.js';
+import { EightBitRegions, type SevenBitObstacle, sevenBitEdits } from '../../mail-format/writing/seven-bit.js';
+import { rewrittenMessage, UnwritableHeader } from '../../message-content/compose/rewritten-message.js';
 import type { BlobStore } from '../../store/blobs.js';
 
 export interface OutgoingMessage {

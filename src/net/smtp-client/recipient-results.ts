@@ -1,8 +1,8 @@
 // The current outcome of each recipient of a task. A host's reply to RCPT, DATA or the message is final when it is delivered or permanent;
 // any other outcome holds until another host gives a better one.
 import type { RecipientOutcome } from '../../actors/delivery/delivery-transport.js';
-import { type DeliveryStatus, faultStatus } from '../../mail/reports/delivery-status.js';
-import type { RecipientDsnRequest } from '../../mail/reports/dsn-request.js';
+import { type DeliveryStatus, faultStatus } from '../../mail-format/reports/delivery-status.js';
+import type { RecipientDsnRequest } from '../../mail-format/reports/dsn-request.js';
 
 interface Result {
   readonly status: DeliveryStatus;

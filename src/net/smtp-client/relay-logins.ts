@@ -1,8 +1,8 @@
 // The smart hosts of a node that refuse its credentials. They are not logged in to again for a while: repeated wrong logins lock accounts.
 // Health shows how many there are.
 import { LRUCache } from 'lru-cache';
-import type { DeliveryStatus } from '../../mail/reports/delivery-status.js';
-import { Backoff } from '../../work/backoff.js';
+import { Backoff } from '../../concurrency/backoff.js';
+import type { DeliveryStatus } from '../../mail-format/reports/delivery-status.js';
 import type { SmtpClientMeter } from './meter.js';
 
 const REMEMBERED = 1_000;

@@ -3,7 +3,7 @@
 // recipients is a fault of the set-up: it is temporary, so that no mail bounces until it is mended.
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type DeliveryStatus, faultStatus } from '../../mail/reports/delivery-status.js';
+import { type DeliveryStatus, faultStatus } from '../../mail-format/reports/delivery-status.js';
 import { type Exchanger, hostAddresses } from './mail-exchangers.js';
 import type { RelayLogins } from './relay-logins.js';
 import type { SenderRelay } from './relays.js';

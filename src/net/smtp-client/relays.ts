@@ -2,8 +2,8 @@
 // are read again after some seconds. When they cannot be read, nothing is sent: mail must not take another way than its operator has chosen.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { parseAddress } from '../../mail/address.js';
-import { parseRelayUrl, type Relay, relayPlace } from '../../mail/relay-url.js';
+import { parseAddress } from '../../mail-format/address.js';
+import { parseRelayUrl, type Relay, relayPlace } from '../../mail-format/relay-url.js';
 import { DIRECT, type RelayStore } from '../../store/relays.js';
 import type { RelayLogins } from './relay-logins.js';
 

@@ -1,6 +1,6 @@
 // The way of a message to the recipients of one domain: which hosts are tried, at which addresses, and how they are connected to. This one
 // leads to the MX hosts of the domain (RFC 5321 §5.1), under its MTA-STS policy; `relay-route.ts` leads to a smart host.
-import { type DeliveryStatus, faultStatus } from '../../mail/reports/delivery-status.js';
+import { type DeliveryStatus, faultStatus } from '../../mail-format/reports/delivery-status.js';
 import type { StsPolicy } from '../../store/sts-policies.js';
 import type { Dns } from '../dns/resolver.js';
 import type { Tried } from './attempt-log.js';

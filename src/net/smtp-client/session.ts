@@ -2,14 +2,14 @@
 // has an absolute time limit here: the library only measures inactivity, and a server that sends single octets is never inactive.
 import type { TLSSocket } from 'node:tls';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import type { RelayCredentials } from '../../mail/relay-url.js';
+import type { RelayCredentials } from '../../mail-format/relay-url.js';
 import {
   type DeliveryFault,
   type DeliveryStatus,
   faultStatus,
   isClosing,
   replyStatus,
-} from '../../mail/reports/delivery-status.js';
+} from '../../mail-format/reports/delivery-status.js';
 import { DialFailure, dial } from '../tcp/dial.js';
 import { ClientConnection } from './connection.js';
 import type { SmtpClientLimits } from './limits.js';

@@ -1,6 +1,6 @@
 // The forms of one message for the servers of an attempt: as it is stored, and without 8-bit octets for servers that accept none. Each form
 // has its own signatures, since a signature covers the octets that arrive (RFC 6376 §5.3).
-import type { SevenBitObstacle } from '../../mail/writing/seven-bit.js';
+import type { SevenBitObstacle } from '../../mail-format/writing/seven-bit.js';
 import type { OutgoingMessage } from './outgoing-message.js';
 
 export interface SignedForm {

@@ -3,9 +3,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { DeliveryReport, DeliveryTask, DeliveryTransport } from '../../actors/delivery/delivery-transport.js';
-import { parseAddress } from '../../mail/address.js';
-import type { Sign } from '../../mail/authentication/authentication.js';
-import { faultStatus } from '../../mail/reports/delivery-status.js';
+import { parseAddress } from '../../mail-format/address.js';
+import type { Sign } from '../../mail-format/authentication/authentication.js';
+import { faultStatus } from '../../mail-format/reports/delivery-status.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
 import { newId } from '../../store/ids/new-id.js';

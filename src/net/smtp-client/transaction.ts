@@ -8,7 +8,7 @@ import {
   faultStatus,
   replyStatus,
   type Stage,
-} from '../../mail/reports/delivery-status.js';
+} from '../../mail-format/reports/delivery-status.js';
 import type { ClientConnection, EnvelopeDsn } from './connection.js';
 import type { SmtpClientLimits } from './limits.js';
 import type { OutgoingMessage } from './outgoing-message.js';

@@ -1,7 +1,7 @@
 // Limits the connections of a listener: in all, per network, and per account. Each connection occupies a slot from its accept to its close;
 // the address is known at once, or after the PROXY header of a trusted proxy.
-import { KeyedLimiter, type Reservation } from '../../work/keyed-limiter.js';
-import { type Exhausted, fixedShare } from '../../work/share-policies.js';
+import { KeyedLimiter, type Reservation } from '../../concurrency/keyed-limiter.js';
+import { type Exhausted, fixedShare } from '../../concurrency/share-policies.js';
 
 export interface ConnectionLimitOptions {
   readonly connections: number;

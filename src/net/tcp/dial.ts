@@ -1,7 +1,7 @@
 // Opens outgoing connections to one address within a time limit. The caller has resolved the name and checked the address.
 
 import { connect, type Socket } from 'node:net';
-import { Fault } from '../../work/fault.js';
+import { Fault } from '../../concurrency/fault.js';
 
 export type OutgoingSocket = Socket;
 

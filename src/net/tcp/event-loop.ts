@@ -1,5 +1,5 @@
 // The event loop of this process, to which sessions yield. Holders are accounts and, before the login, addresses.
-import { FairYield } from '../../work/fair-yield.js';
+import { FairYield } from '../../concurrency/fair-yield.js';
 
 /** A time slice: ms of work after which a session yields. */
 export const SLICE_MS = 4;

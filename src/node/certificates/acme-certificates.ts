@@ -1,10 +1,10 @@
 // The certificates of the store on this node: serves them, answers the authority, says how they are, and has them requested when one is due
 // (certificate-requests, on one node at a time). A node looks at the store every two seconds, as it looks at files of certificates.
 import type { Logger } from 'pino';
+import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { CertificateSource } from '../../net/tcp/certificate-source.js';
 import type { CertificateLook, CertificateStore, ServedCertificate } from '../../store/certificates.js';
-import { CoalescedReads } from '../../work/coalesced-reads.js';
-import { WorkQueue } from '../../work/work-queue.js';
 
 export interface AcmeCertificatesOptions {
   readonly store: Pick<CertificateStore, 'look' | 'changed' | 'authorizations'>;

@@ -1,12 +1,12 @@
 // Requests and renews certificates on the one node that has the lease: looks at each certificate that is due, and asks the authority where a
 // certificate is missing, lacks a name or is to be renewed. A failure backs off for its certificate alone, and the old certificate stays.
 import type { Logger } from 'pino';
+import { Fault } from '../../concurrency/fault.js';
 import { AccountKey, newAccountKey } from '../../net/acme/account-key.js';
 import { AcmeClient, type AcmeClientOptions } from '../../net/acme/acme-client.js';
 import { AcmeFault } from '../../net/acme/acme-fault.js';
 import { renewalTime, retryDelay, timeInWindow } from '../../net/acme/renewal-time.js';
 import type { CertificateState, CertificateStore, RequestLease } from '../../store/certificates.js';
-import { Fault } from '../../work/fault.js';
 import { type CertificateNames, DOMAIN_PREFIXES } from './certificate-names.js';
 
 export interface CertificateRequestsOptions {

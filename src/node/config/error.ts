@@ -1,5 +1,5 @@
 // The faults of a configuration: all variables are reported at once, so that a start fails once instead of once per variable.
-import { StartFault } from '../../work/start-fault.js';
+import { StartFault } from '../../concurrency/start-fault.js';
 
 export interface ConfigProblem {
   readonly name: string;

@@ -5,7 +5,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { domainToASCII } from 'node:url';
-import { parseRelayUrl, RELAY_URL_FORM } from '../../mail/relay-url.js';
+import { parseRelayUrl, RELAY_URL_FORM } from '../../mail-format/relay-url.js';
 
 export interface Parser<T> {
   readonly accepts: string;

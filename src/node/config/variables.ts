@@ -1,7 +1,7 @@
 // The table of all settings: the name of each environment variable, its default, its accepted values and its meaning. `config.ts` reads the
 // variables, `mansio config` prints their values, and `npm run docs` writes docs/configuration.md from this table.
 import { resolve } from 'node:path';
-import { shownRelayUrl } from '../../mail/relay-url.js';
+import { shownRelayUrl } from '../../mail-format/relay-url.js';
 import { certificates } from './certificate-variables.js';
 import { listeners } from './listener-variables.js';
 import {

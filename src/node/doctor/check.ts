@@ -1,7 +1,8 @@
 // The rows of `mansio doctor`: a check has a name and a function from what it looks at to its findings. A new check is one more row in
 // `checks.ts`. The runner gives each its time, runs all at once, and turns a failure of a check into a finding.
+
+import { inTime } from '../../concurrency/time-bounds.js';
 import { StoreFault } from '../../store/errors.js';
-import { inTime } from '../../work/time-bounds.js';
 import type { DomainRecords } from '../domains/domain-records.js';
 import { type CheckResult, type Finding, reasonOf, warn } from './finding.js';
 import type { DoctorSubject } from './subject.js';

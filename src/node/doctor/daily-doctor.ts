@@ -1,9 +1,9 @@
 // Runs the checks of `mansio doctor` once a day, on the node that owns the first shard. The report is in the store, so that every node shows
 // it in health and metrics, also after a restart.
 import type { Logger } from 'pino';
+import { type Timing, WorkQueue } from '../../concurrency/work-queue.js';
 import type { HealthCheck } from '../../gateways/http/health.js';
 import type { StoredReports } from '../../store/settings.js';
-import { type Timing, WorkQueue } from '../../work/work-queue.js';
 import type { Finding, FindingStatus } from './finding.js';
 
 export interface DoctorReport {

@@ -1,5 +1,5 @@
 // What a check of `mansio doctor` finds: one line with its status, and the one command or record that mends it.
-import { Fault } from '../../work/fault.js';
+import { Fault } from '../../concurrency/fault.js';
 
 export type FindingStatus = 'ok' | 'warn' | 'fail';
 

@@ -1,6 +1,7 @@
 // Makes what the checks look at from a connection to the store: for the command, and for the daily run of a node.
 import { readFileSync } from 'node:fs';
-import { readDkimKey } from '../../mail/authentication/dkim-key.js';
+import { inTime } from '../../concurrency/time-bounds.js';
+import { readDkimKey } from '../../mail-format/authentication/dkim-key.js';
 import { type Pace, pacedDns } from '../../net/dns/paced-dns.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
@@ -13,7 +14,6 @@ import { postgresBacklog } from '../../store/postgres/mailbox/backlog.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresRelays } from '../../store/postgres/outbound/relays.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
-import { inTime } from '../../work/time-bounds.js';
 import type { Config } from '../config/config.js';
 import type { RecordSettings } from '../domains/domain-records.js';
 import { publicEndpoints } from '../domains/public-endpoints.js';

@@ -1,6 +1,6 @@
 // What the checks of `mansio doctor` look at: this node, its store, its cluster, and DNS. Facts that several checks need are read once.
 import { networkInterfaces } from 'node:os';
-import { parseRelayUrl, type Relay } from '../../mail/relay-url.js';
+import { parseRelayUrl, type Relay } from '../../mail-format/relay-url.js';
 import { type Dns, DnsFailure } from '../../net/dns/resolver.js';
 import { canonicalAddress } from '../../net/tcp/ip-address.js';
 import type { LastBackup } from '../../store/backup/store-snapshot.js';

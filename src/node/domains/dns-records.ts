@@ -2,7 +2,7 @@
 // expect (MTA-STS, TLSRPT), and the servers for mail programs (SRV of RFC 6186 and RFC 8314, and the names that programs use over https).
 import { isIP } from 'node:net';
 import type { ConnectionInfo, ProtocolInfo } from '../../gateways/http/routes/connection-info.js';
-import type { OwnStsPolicy } from '../../mail/authentication/own-sts-policy.js';
+import type { OwnStsPolicy } from '../../mail-format/authentication/own-sts-policy.js';
 import { hostOf, portOf } from '../listeners/connection-info.js';
 
 export interface DnsRecord {

@@ -1,5 +1,5 @@
 // The records of one hosted domain with its keys: what `mansio domain` prints and `mansio doctor` compares with DNS.
-import { type DkimKey, dkimRecord, dkimRecordName } from '../../mail/authentication/dkim-key.js';
+import { type DkimKey, dkimRecord, dkimRecordName } from '../../mail-format/authentication/dkim-key.js';
 import type { SigningKey } from '../../store/signing-keys.js';
 import { type DnsPlan, type DnsRecord, dnsPlan, type PublicEndpoints } from './dns-records.js';
 

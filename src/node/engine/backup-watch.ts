@@ -1,8 +1,8 @@
 // Reads periodically when the store was last saved, and how many restored emails wait for their release, for the metrics of this node.
 import type { Logger } from 'pino';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { LastBackup } from '../../store/backup/store-snapshot.js';
 import type { OutboundStore } from '../../store/outbound.js';
-import { WorkQueue } from '../../work/work-queue.js';
 
 const EVERY_MS = 60_000;
 const READ = 'read';

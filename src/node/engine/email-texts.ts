@@ -1,9 +1,9 @@
 // The words of messages for the actors: both bodies of a blob, as the gateways' decoder returns them, and the names in its header. It has a
 // decoder of its own, so that a burst of deliveries never makes a reader of mail wait.
 import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../../actors/mailbox/search/email-texts.js';
-import { verbatimText } from '../../content/decode/body-parts.js';
-import { BodyDecoder, type ReadRanges, type Viewer } from '../../content/decode/decoder.js';
-import type { IndexedAddress, MessageIndex } from '../../mail/message-index.js';
+import type { IndexedAddress, MessageIndex } from '../../mail-format/message-index.js';
+import { verbatimText } from '../../message-content/decode/body-parts.js';
+import { BodyDecoder, type ReadRanges, type Viewer } from '../../message-content/decode/decoder.js';
 import type { BlobStore } from '../../store/blobs.js';
 
 const MOST_CHARACTERS = 256 * 1024;

@@ -4,6 +4,7 @@
 // time. Retention times: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
 import type { DirectoryStore } from '../../store/directory.js';
@@ -15,7 +16,6 @@ import type { SearchStore } from '../../store/search.js';
 import type { StsPolicyMaintenance } from '../../store/sts-policies.js';
 import { MOST_REFUSALS, REFUSAL_AGE_MS, type RefusalStore } from '../../store/traces/refused-mail.js';
 import type { WebhookDeliveryStore } from '../../store/webhooks.js';
-import { WorkQueue } from '../../work/work-queue.js';
 import { expireOutbound } from './outbound-expiry.js';
 
 const FIRST_PASS_MS = 60_000;

@@ -1,7 +1,7 @@
 // Blobs that this node stored recently, in memory: delivery and search indexing read a message soon after it was stored, by a statement of
 // its own or by the commit of a mailbox. The cache has only small blobs, within a limit; the store has all of them.
 import { LRUCache } from 'lru-cache';
-import type { MessageIndex } from '../../mail/message-index.js';
+import type { MessageIndex } from '../../mail-format/message-index.js';
 import type { BlobContent, BlobStore } from '../../store/blobs.js';
 import type { SharedMessage } from '../../store/inline/shared-message.js';
 import type { MailboxChange, MailboxStore } from '../../store/mailboxes.js';

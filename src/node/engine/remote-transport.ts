@@ -2,13 +2,13 @@
 // open, so that it does not send to itself.
 
 import type { Logger } from 'pino';
+import { atMost } from '../../concurrency/time-bounds.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { createSmtpTransport } from '../../net/smtp-client/smtp-transport.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { RelayStore } from '../../store/relays.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
 import type { StsPolicyStore } from '../../store/sts-policies.js';
-import { atMost } from '../../work/time-bounds.js';
 import type { Config } from '../config/config.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { RemoteTransport } from './delivery-queue.js';
@@ -41,7 +41,7 @@ export async function openRemoteTransport(
 ): Promise<RemoteTransport> {
   const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim, relayUrl } = config;
   // Only nodes that need the signer load it, because it is large.
-  const { createSigner } = await import('../../checks/mailauth/signing.js');
+  const { createSigner } = await import('../../message-checks/mailauth/signing.js');
   const transport = createSmtpTransport({
     dns,
     blobs,

@@ -7,10 +7,10 @@ import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import { PACKET_VERSION, type RequestPacket } from '../../actors/runtime/transport/packet.js';
 import { revocationSubject } from '../../actors/runtime/transport/subjects.js';
 import { NoResponders, type Transport } from '../../actors/runtime/transport/transport.js';
+import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
 import { clock } from '../../store/clock.js';
 import { newId } from '../../store/ids/new-id.js';
 import type { LeaseStore, NodeRow } from '../../store/leases.js';
-import { CoalescedReads } from '../../work/coalesced-reads.js';
 
 export interface RevocationsOptions {
   readonly transport: Pick<Transport, 'request' | 'respond' | 'connected$' | 'lagMs'>;

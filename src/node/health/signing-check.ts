@@ -1,5 +1,5 @@
 // Checks whether mail of hosted domains leaves with DKIM signatures: the check `signing` of health, and a warning at the start. The SMTP
-// client signs (src/checks/mailauth/signing.ts); nodes that do not deliver, and the demo, have no such check.
+// client signs (src/message-checks/mailauth/signing.ts); nodes that do not deliver, and the demo, have no such check.
 import type { Logger } from 'pino';
 import type { HealthCheck } from '../../gateways/http/health.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';

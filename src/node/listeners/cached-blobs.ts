@@ -1,7 +1,7 @@
 // A cached blob store: small blobs that this node has already read are read from its disk. The database takes longer than a disk to send a
 // blob.
 import { join } from 'node:path';
-import { BlobDiskCache } from '../../content/spool/blob-disk-cache.js';
+import { BlobDiskCache } from '../../message-content/spool/blob-disk-cache.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { shareOfMemory } from '../processes/process-share.js';
 import type { Resources } from '../resources.js';

@@ -3,7 +3,7 @@
 // command without these settings, tells clients the same.
 
 import type { ConnectionInfo, ProtocolInfo } from '../../gateways/http/routes/connection-info.js';
-import { type OwnStsPolicy, ownStsPolicy } from '../../mail/authentication/own-sts-policy.js';
+import { type OwnStsPolicy, ownStsPolicy } from '../../mail-format/authentication/own-sts-policy.js';
 import type { NodeRow, PublicListeners } from '../../store/leases.js';
 import type { Config } from '../config/config.js';
 

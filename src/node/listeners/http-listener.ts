@@ -1,7 +1,6 @@
 // The HTTP listener of a node: REST, the hub, the event stream and what they need of the engine. `listeners` opens and stops it.
 import { type AnonymousGuard, anonymousGuard } from '../../auth/origin.js';
-import type { BodyDecoder } from '../../content/decode/decoder.js';
-import type { Spool } from '../../content/spool/spool.js';
+import { atMost } from '../../concurrency/time-bounds.js';
 import { OpenEventStreams } from '../../gateways/events/open-event-streams.js';
 import { createPipeline } from '../../gateways/http/pipeline/pipeline.js';
 import { routeTable } from '../../gateways/http/route-table.js';
@@ -13,6 +12,8 @@ import { HUB_LIMITS } from '../../gateways/hub/limits.js';
 import { subscriptionCheck } from '../../gateways/push/subscription-check.js';
 import { vapidKeys } from '../../gateways/push/vapid-keys.js';
 import { webhookTest } from '../../gateways/webhooks/test-message.js';
+import type { BodyDecoder } from '../../message-content/decode/decoder.js';
+import type { Spool } from '../../message-content/spool/spool.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { createHttpClient, type HttpClient } from '../../net/http-client/http-client.js';
 import { targetUrlFault } from '../../net/http-client/target-url.js';
@@ -20,7 +21,6 @@ import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
-import { atMost } from '../../work/time-bounds.js';
 import type { AcmeCertificates } from '../certificates/acme-certificates.js';
 import type { Config } from '../config/config.js';
 import type { Engine } from '../engine/engine.js';

@@ -1,7 +1,6 @@
 // The IMAP listeners of a node, with STARTTLS and with TLS from the start. They share one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
 import { totalmem } from 'node:os';
-import type { Spool } from '../../content/spool/spool.js';
 import type { ImapContext } from '../../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../../gateways/imap/limits.js';
 import { memoryLimiters } from '../../gateways/imap/memory-limiters.js';
@@ -10,6 +9,7 @@ import { NO_METER } from '../../gateways/imap/meter.js';
 import { FolderResults } from '../../gateways/imap/search/folder-results.js';
 import { startImap } from '../../gateways/imap/server.js';
 import { createFolderMirrors } from '../../gateways/imap/view/folder-mirrors.js';
+import type { Spool } from '../../message-content/spool/spool.js';
 import { connectionLimiters } from '../../net/tcp/connection-limits.js';
 import type { TcpListener } from '../../net/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';

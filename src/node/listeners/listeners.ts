@@ -3,10 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { BodyDecoder } from '../../content/decode/decoder.js';
-import { prepareSpool, Spool } from '../../content/spool/spool.js';
 import { createHealth, type HealthReport } from '../../gateways/http/health.js';
 import { startHttp } from '../../gateways/http/server/server.js';
+import { BodyDecoder } from '../../message-content/decode/decoder.js';
+import { prepareSpool, Spool } from '../../message-content/spool/spool.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import type { AcmeCertificates } from '../certificates/acme-certificates.js';
 import type { Config } from '../config/config.js';

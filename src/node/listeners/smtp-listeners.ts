@@ -1,14 +1,14 @@
 // The SMTP listeners of a node: MX for other servers, submission for the accounts' programs. They share one spool. `listeners` opens and
 // stops them.
 
-import { CheckChain } from '../../checks/check-chain.js';
-import { dmarcCheck } from '../../checks/dmarc-check.js';
-import type { Spool } from '../../content/spool/spool.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../../gateways/smtp/limits.js';
 import type { SmtpListener } from '../../gateways/smtp/listener.js';
 import { startMx } from '../../gateways/smtp/mx.js';
 import { RefusalRecord } from '../../gateways/smtp/refusal-record.js';
 import { startSubmission } from '../../gateways/smtp/submission.js';
+import { CheckChain } from '../../message-checks/check-chain.js';
+import { dmarcCheck } from '../../message-checks/dmarc-check.js';
+import type { Spool } from '../../message-content/spool/spool.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
@@ -57,7 +57,7 @@ export async function openSmtp(
 
   // Only nodes that need the authenticator load it, because it is large.
   const authenticator = async () => {
-    const { createAuthenticator } = await import('../../checks/mailauth/authenticator.js');
+    const { createAuthenticator } = await import('../../message-checks/mailauth/authenticator.js');
     return createAuthenticator({ dns, hostname, rejectsAnonymous: config.dmarcReject === 'reject', log });
   };
   // A check runs after those before it.

@@ -2,7 +2,7 @@
 // number is unlimited.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { QueueStatus } from '../../actors/delivery/queue-status.js';
-import { DSN_KINDS, OUTCOMES } from '../../mail/outbound-status.js';
+import { DSN_KINDS, OUTCOMES } from '../../mail-format/outbound-status.js';
 import type { Families } from './families.js';
 
 /** Seconds: from a remote host nearby to one that never answers. */

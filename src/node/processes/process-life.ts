@@ -1,6 +1,6 @@
 // One life of one process, as its parent sees it: it starts, is ready, answers, stops, ends.
 import cluster, { type Worker } from 'node:cluster';
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
 import type {
   Answers,
   FailedMessage,

@@ -4,8 +4,8 @@
 import { createPrivateKey, hkdfSync, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { StartFault } from '../../concurrency/start-fault.js';
 import { CertificateSource, type KeyPair, TICKET_KEY_OCTETS } from '../../net/tcp/certificate-source.js';
-import { StartFault } from '../../work/start-fault.js';
 import { selfSigned } from './tls-certificate.js';
 
 export interface TlsFiles {

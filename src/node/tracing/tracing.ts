@@ -7,7 +7,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import type { Tracer } from '../../actors/runtime/tracing.js';
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
 import { openTelemetryTracer } from './tracer.js';
 
 export interface TracingOptions {

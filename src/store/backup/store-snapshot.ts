@@ -1,6 +1,6 @@
 // Port: the whole store as rows of tables, for backup and restore. A snapshot gives the rows of every table as one stream of octets in
 // PostgreSQL's binary form of COPY, which all versions of PostgreSQL read alike; a restore takes the same streams.
-import { Fault } from '../../work/fault.js';
+import { Fault } from '../../concurrency/fault.js';
 
 /** A backup or restore that is impossible as asked: the message tells the operator why, and what to do. */
 export class BackupFault extends Fault<'backup-refused'> {

@@ -2,9 +2,9 @@
 // they are published; the rows of the commit and the state of the actor derive from them (coalesced-changes.ts). All records of an
 // account rebuild its mailbox, except what only the rows contain: bodies of drafts, and snapshots of the machines of outbound
 // emails.
-import { uuidOctets } from '../../mail/ids.js';
-import { PackedIds } from '../../mail/packed-ids.js';
-import type { MessageSummary } from '../../mail/summary.js';
+import { uuidOctets } from '../../mail-format/ids.js';
+import { PackedIds } from '../../mail-format/packed-ids.js';
+import type { MessageSummary } from '../../mail-format/summary.js';
 import type {
   EmailRow,
   EventRow,

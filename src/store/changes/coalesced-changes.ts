@@ -1,8 +1,8 @@
 // The coalesced effect of a list of changes: one row per changed thing. The statement of the commit and the state of the actor are made
 // from it. What the list adds and removes again is left out; of several changes of a row the last one counts.
 
-import type { PackedIds } from '../../mail/packed-ids.js';
-import { joinedSets, threadIds } from '../../mail/threads/thread.js';
+import type { PackedIds } from '../../mail-format/packed-ids.js';
+import { joinedSets, threadIds } from '../../mail-format/threads/thread.js';
 import type {
   AnnotationRow,
   EmailRow,

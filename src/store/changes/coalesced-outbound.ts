@@ -1,5 +1,5 @@
 // The coalesced changes of outbound mail: one row per changed outbound email, with its changed recipients and its delivery attempts.
-import type { MessageSummary } from '../../mail/summary.js';
+import type { MessageSummary } from '../../mail-format/summary.js';
 import type {
   DeliveryAttempt,
   OutboundContent,

@@ -1,7 +1,7 @@
 // The coalesced effect of a list of changes on the placements of one folder. Packed ids of a record stay packed: a text and an object
 // for each of many emails cost more than everything else that the node does for the command.
-import { uuidTime } from '../../mail/ids.js';
-import type { PackedIds } from '../../mail/packed-ids.js';
+import { uuidTime } from '../../mail-format/ids.js';
+import type { PackedIds } from '../../mail-format/packed-ids.js';
 import { LazyMap } from './lazy-map.js';
 
 interface PlacementRow {

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
 import { LocalFault } from '../local/local-fault.js';
 import type { Binaries } from './binaries.js';
 import type { DatabaseUser, Launch } from './database-user.js';

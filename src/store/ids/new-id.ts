@@ -1,6 +1,6 @@
 // The ids of what this process creates: accounts, folders, transactions, deliveries, requests. One source makes ids that increase, so rows
 // inserted in order of arrival stay in order. Ids are not secrets: a token is made only of random octets.
-import { uuidV7 } from '../../mail/ids.js';
+import { uuidV7 } from '../../mail-format/ids.js';
 import { randomOctets } from './random-octets.js';
 
 const OCTETS = 8;

@@ -1,6 +1,6 @@
 // Messages that travel with a command to the owner of a mailbox on another node (docs/decisions/0077). The node that sends the
 // command packs them; the node that receives it makes inline messages of them again (inline-messages.ts).
-import type { MessageSummary } from '../../mail/summary.js';
+import type { MessageSummary } from '../../mail-format/summary.js';
 import type { BlobContent } from '../blobs.js';
 import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
 import type { UnstoredMessage } from './unstored-message.js';

@@ -3,8 +3,8 @@
 // of this node, the component that adds the message revokes it in the end, and then learns whether it is committed. For a mailbox of
 // another node, the octets travel with the command (docs/decisions/0077), and only an answer tells whether they are committed.
 import { LRUCache } from 'lru-cache';
-import type { MessageSummary } from '../../mail/summary.js';
-import { atMost } from '../../work/time-bounds.js';
+import { atMost } from '../../concurrency/time-bounds.js';
+import type { MessageSummary } from '../../mail-format/summary.js';
 import { areSmall, isSmall } from '../blobs.js';
 import { newId } from '../ids/new-id.js';
 import type { InboundDelivery, InboundEnvelope } from '../inbound.js';

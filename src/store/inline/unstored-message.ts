@@ -1,5 +1,5 @@
 // A message that is not stored yet, on its way to a mailbox.
-import type { MessageSummary } from '../../mail/summary.js';
+import type { MessageSummary } from '../../mail-format/summary.js';
 import type { BlobContent } from '../blobs.js';
 
 export interface UnstoredMessage {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { StartFault } from '../../work/start-fault.js';
+import { StartFault } from '../../concurrency/start-fault.js';
 import type { AppliedMigration } from '../backup/store-snapshot.js';
 import { StoreFault } from '../errors.js';
 import { type Sql, type SqlTransaction, storeFault } from './driver/client.js';

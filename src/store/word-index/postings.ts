@@ -1,7 +1,7 @@
 // Every position of every word of some emails, in the order in which they occur, and then sorted by word. Typed arrays are
 // reused: one object per occurrence would cost more than everything else.
 import { endianness } from 'node:os';
-import type { Tokenizer } from '../../mail/words/tokenizer.js';
+import type { Tokenizer } from '../../mail-format/words/tokenizer.js';
 import { BODY_POSITION, NO_POSITION } from './index-page.js';
 import { TermDictionary } from './term-dictionary.js';
 

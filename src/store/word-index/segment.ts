@@ -1,8 +1,8 @@
 // Makes a segment of the texts of some emails: it splits them into words, collects their positions, sorts them by word and writes
 // them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PackedIds } from '../../mail/packed-ids.js';
-import { Tokenizer } from '../../mail/words/tokenizer.js';
+import { PackedIds } from '../../mail-format/packed-ids.js';
+import { Tokenizer } from '../../mail-format/words/tokenizer.js';
 import type { IndexedEmail, IndexedTexts } from '../search.js';
 import { BODY_POSITION, type IndexPage, type Segment } from './index-page.js';
 import { PageWriter } from './page-writer.js';

@@ -1,7 +1,7 @@
 // Finds the emails of a segment that the terms of a search match. It reads whole words first, then phrases, and finally prefixes,
 // whose pages are read only once, so that they may be streamed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SearchTerm } from '../../mail/words/search-text.js';
+import type { SearchTerm } from '../../mail-format/words/search-text.js';
 import { type SearchPart, SearchTooLarge } from '../search.js';
 import { DocumentBitmap } from './document-bitmap.js';
 import { BODY_POSITION, type IndexPage } from './index-page.js';

@@ -16,7 +16,7 @@ import { SenderDsns } from '../../../src/actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { type LocalTransport, localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
-import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 import type {

@@ -1,7 +1,7 @@
 // Tests special cases of flags, moves, folders and lists: limits, conditional stores, UIDs, sorting.
 import { randomUUID } from 'node:crypto';
-import { JUNK } from '../../../src/mail/flags.js';
-import { unpackUids } from '../../../src/mail/packed-columns.js';
+import { JUNK } from '../../../src/mail-format/flags.js';
+import { unpackUids } from '../../../src/mail-format/packed-columns.js';
 import test from '../../support/test.js';
 import { blobOf, start, summary } from './command-world.js';
 import { checkRows } from './mailbox-world.js';

@@ -2,7 +2,7 @@
 // however its emails refer to each other.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { joinedSets, threadIds } from '../../../src/mail/threads/thread.js';
+import { joinedSets, threadIds } from '../../../src/mail-format/threads/thread.js';
 import { joinThreads, messageKey } from '../../../src/store/postgres/commit/threads.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';

@@ -1,8 +1,8 @@
 // Stores and queues outbound mail of a mailbox world, and makes its deliveries by hand.
 import { createHash, randomUUID } from 'node:crypto';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
-import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
-import { summarize } from '../../../src/mail/summary.js';
+import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
+import { summarize } from '../../../src/mail-format/summary.js';
 import type { ChangeOf } from '../../../src/store/changes/changes.js';
 import type { Teardown } from '../../support/database/embedded-database.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';

@@ -2,8 +2,8 @@
 
 import { Observable, of, Subject } from 'rxjs';
 import { permit$, permitted, withPermit } from '../../../src/actors/runtime/permits.js';
-import { FairSemaphore } from '../../../src/work/fair-semaphore.js';
-import type { Reservation } from '../../../src/work/keyed-limiter.js';
+import { FairSemaphore } from '../../../src/concurrency/fair-semaphore.js';
+import type { Reservation } from '../../../src/concurrency/keyed-limiter.js';
 import test from '../../support/test.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

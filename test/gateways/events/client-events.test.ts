@@ -2,7 +2,7 @@
 
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, type ClientEvent, clientEventsOf, TIMELINE } from '../../../src/gateways/events/client-events.js';
-import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import { FLAGGED, SEEN } from '../../../src/mail-format/flags.js';
 import {
   attempted,
   draftChanged,

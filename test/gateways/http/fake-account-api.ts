@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountApi, IssuedKey, PreferenceValues, Webhooks } from '../../../src/actors/account/protocol.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
-import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
+import { canonicalAddress, hasTag } from '../../../src/mail-format/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
 import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
 import { ALICE, BOB } from './fakes.js';

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { EMPTY, Subject } from 'rxjs';
 import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/actors/directory/protocol.js';
-import type { BodyDecoder } from '../../../src/content/decode/decoder.js';
 import type { Log } from '../../../src/gateways/http/exchange.js';
-import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail/message-index.js';
+import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail-format/message-index.js';
+import type { BodyDecoder } from '../../../src/message-content/decode/decoder.js';
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 

@@ -7,7 +7,6 @@ import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { Rates } from '../../../src/auth/rates.js';
-import { Spool } from '../../../src/content/spool/spool.js';
 import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline/pipeline.js';
@@ -22,6 +21,7 @@ import {
   startHttp,
 } from '../../../src/gateways/http/server/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
+import { Spool } from '../../../src/message-content/spool/spool.js';
 import { targetUrlFault } from '../../../src/net/http-client/target-url.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -80,7 +80,7 @@ export interface Advertised {
   readonly stsPolicy: string | undefined;
 }
 
-export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
+export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail-format' };
 export const VAPID_KEY = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4';
 export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024;
 export const SUBMISSION = { enabled: true, serverName: OWN_NAMES.hostname, port: 587, securePort: 465 };

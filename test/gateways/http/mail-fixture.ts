@@ -1,9 +1,14 @@
 // Puts messages (with the index that the MIME indexer gives them) and labels into mailboxes.
 
-import { SEEN } from '../../../src/mail/flags.js';
-import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
-import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
-import { type MessageSummary, summarize } from '../../../src/mail/summary.js';
+import { SEEN } from '../../../src/mail-format/flags.js';
+import type {
+  IndexedAddress,
+  IndexedAttachment,
+  IndexedPart,
+  MessageIndex,
+} from '../../../src/mail-format/message-index.js';
+import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
+import { type MessageSummary, summarize } from '../../../src/mail-format/summary.js';
 import type { FolderDefinition } from '../../../src/store/mailbox-rows.js';
 import { records } from '../../support/mailbox-change.js';
 import type { FakeBlobs } from './fakes.js';

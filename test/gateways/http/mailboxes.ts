@@ -5,7 +5,7 @@ import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.j
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { AskOptions } from '../../../src/actors/runtime/ref.js';
-import type { MessageIndex } from '../../../src/mail/message-index.js';
+import type { MessageIndex } from '../../../src/mail-format/message-index.js';
 import type { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { SystemRole } from '../../../src/store/mailbox-rows.js';
 import { commitChange } from '../../support/memory-stores/commit.js';

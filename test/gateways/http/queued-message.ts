@@ -2,7 +2,7 @@
 // command names no blob, and the row does.
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
-import { summarize } from '../../../src/mail/summary.js';
+import { summarize } from '../../../src/mail-format/summary.js';
 import { ALICE } from './fakes.js';
 import type { Gateway } from './gateway.js';
 

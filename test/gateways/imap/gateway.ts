@@ -2,7 +2,6 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../../../src/gateways/imap/limits.js';
 import { memoryLimiters } from '../../../src/gateways/imap/memory-limiters.js';
@@ -11,6 +10,7 @@ import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
 import { startImap as listen } from '../../../src/gateways/imap/server.js';
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
+import { prepareSpool, Spool } from '../../../src/message-content/spool/spool.js';
 import type { TcpListener } from '../../../src/net/tcp/tcp-listener.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import {

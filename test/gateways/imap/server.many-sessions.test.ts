@@ -2,8 +2,8 @@
 // it is told, and knows the mailbox as its owner does once all is quiet.
 
 import fc from 'fast-check';
-import { flagNames } from '../../../src/mail/flags.js';
-import { unpackFlags, unpackUids } from '../../../src/mail/packed-columns.js';
+import { flagNames } from '../../../src/mail-format/flags.js';
+import { unpackFlags, unpackUids } from '../../../src/mail-format/packed-columns.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
 import type { ImapClient } from './client.js';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
 import { type Acceptance, acceptMessage } from '../../../src/gateways/smtp/accept.js';
-import { summarize } from '../../../src/mail/summary.js';
+import { summarize } from '../../../src/mail-format/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { newId } from '../../../src/store/ids/new-id.js';

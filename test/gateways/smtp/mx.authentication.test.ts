@@ -1,12 +1,12 @@
 // Tests authentication of received mail as a peer and the mailbox see it: the field in the stored message, Junk, refusals.
 import type { ExecutionContext } from 'ava';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
-import { CheckChain } from '../../../src/checks/check-chain.js';
-import { dmarcCheck } from '../../../src/checks/dmarc-check.js';
-import { createAuthenticator } from '../../../src/checks/mailauth/authenticator.js';
+import { CheckChain } from '../../../src/message-checks/check-chain.js';
+import { dmarcCheck } from '../../../src/message-checks/dmarc-check.js';
+import { createAuthenticator } from '../../../src/message-checks/mailauth/authenticator.js';
 import { createResolver } from '../../../src/net/dns/resolver.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
-import { HOST, signed, silent, zones } from '../../checks/mailauth/peers.js';
+import { HOST, signed, silent, zones } from '../../message-checks/mailauth/peers.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';

@@ -1,9 +1,9 @@
 // Tests content checks as peers, programs and mailboxes see them: replies, fields of the stored message, Junk, and what a check reads.
 
-import { CheckChain } from '../../../src/checks/check-chain.js';
-import type { CheckedEnvelope, CheckedPeer, ContentCheck, Verdict } from '../../../src/checks/content-check.js';
-import { pause } from '../../../src/work/time-bounds.js';
-import { silent } from '../../checks/mailauth/peers.js';
+import { pause } from '../../../src/concurrency/time-bounds.js';
+import { CheckChain } from '../../../src/message-checks/check-chain.js';
+import type { CheckedEnvelope, CheckedPeer, ContentCheck, Verdict } from '../../../src/message-checks/content-check.js';
+import { silent } from '../../message-checks/mailauth/peers.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { listen } from './listener.js';

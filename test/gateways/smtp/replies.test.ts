@@ -1,8 +1,8 @@
 // Tests the replies to faults that the tests of the listeners do not reach.
 
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
-import { SpoolFault } from '../../../src/content/spool/errors.js';
 import { replyTo, SmtpRefused } from '../../../src/gateways/smtp/replies.js';
+import { SpoolFault } from '../../../src/message-content/spool/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import test from '../../support/test.js';
 

@@ -1,7 +1,7 @@
 // Tests submitted lines that are too long: headers are folded and parts encoded before the message is signed, or it is refused.
 // Python's parser reads the content back.
 import { execFileSync } from 'node:child_process';
-import { LongLines } from '../../../src/mail/writing/long-lines.js';
+import { LongLines } from '../../../src/mail-format/writing/long-lines.js';
 import type { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';

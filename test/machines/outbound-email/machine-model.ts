@@ -2,8 +2,8 @@
 
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import type { Effect, OutboundEmailEvent } from '../../../src/machines/outbound-email/types.js';
-import type { DsnKind } from '../../../src/mail/outbound-status.js';
-import type { Notify } from '../../../src/mail/reports/dsn-request.js';
+import type { DsnKind } from '../../../src/mail-format/outbound-status.js';
+import type { Notify } from '../../../src/mail-format/reports/dsn-request.js';
 
 const HOUR = 3_600_000;
 

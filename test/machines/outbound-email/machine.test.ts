@@ -6,8 +6,8 @@ import { type RetryPolicy, retryDelay } from '../../../src/machines/outbound-ema
 import { type Step, step } from '../../../src/machines/outbound-email/step.js';
 import { sentSnapshot } from '../../../src/machines/outbound-email/stored-snapshot.js';
 import type { Effect, OutboundEmailEvent } from '../../../src/machines/outbound-email/types.js';
-import { DSN_KINDS } from '../../../src/mail/outbound-status.js';
-import { NEVER, NOTIFY_CONDITIONS, type Notify } from '../../../src/mail/reports/dsn-request.js';
+import { DSN_KINDS } from '../../../src/mail-format/outbound-status.js';
+import { NEVER, NOTIFY_CONDITIONS, type Notify } from '../../../src/mail-format/reports/dsn-request.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
 import { Model } from './machine-model.js';

@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { SemaphoreFull } from '../../../src/concurrency/fair-semaphore.js';
 import { ConnectionLimiter } from '../../../src/net/http-client/connection-limiter.js';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/net/http-client/limits.js';
-import { SemaphoreFull } from '../../../src/work/fair-semaphore.js';
 import test from '../../support/test.js';
 import { clientOf, dnsOf, OK, peer } from './peers.js';
 

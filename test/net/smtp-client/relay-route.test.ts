@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { freePort } from '../../../dev/ports.js';
 import { type RemoteOptions, scripted, startBareServer, startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { faultStatus } from '../../../src/mail/reports/delivery-status.js';
+import { faultStatus } from '../../../src/mail-format/reports/delivery-status.js';
 import { NO_METER } from '../../../src/net/smtp-client/meter.js';
 import { RelayLogins } from '../../../src/net/smtp-client/relay-logins.js';
 import { selfSigned } from '../../../src/node/tls/tls-certificate.js';

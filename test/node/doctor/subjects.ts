@@ -1,7 +1,7 @@
 // Subjects of checks for tests: one living node with the usual ports, whose store answers from memory, and zones of a real DNS server.
 import { generateKeyPairSync } from 'node:crypto';
 import { startDnsServer, type Zone } from '../../../dev/servers/dns-server.js';
-import { dkimKey } from '../../../src/mail/authentication/dkim-key.js';
+import { dkimKey } from '../../../src/mail-format/authentication/dkim-key.js';
 import { pacedDns } from '../../../src/net/dns/paced-dns.js';
 import { createResolver } from '../../../src/net/dns/resolver.js';
 import { readConfig } from '../../../src/node/config/config.js';

@@ -1,9 +1,9 @@
 // Tests the words of a message's body, whatever the structure of the message.
 
-import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { openEmailTexts } from '../../../src/node/engine/email-texts.js';
 import { ALICE, FakeBlobs } from '../../gateways/http/fakes.js';
-import { caseMessage } from '../../mail/cases.js';
+import { caseMessage } from '../../mail-format/cases.js';
 import test from '../../support/test.js';
 
 const HEAD = 'From: a@b.test\r\nMIME-Version: 1.0\r\n';

@@ -1,5 +1,5 @@
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { BlobDiskCache } from '../../../src/content/spool/blob-disk-cache.js';
+import { BlobDiskCache } from '../../../src/message-content/spool/blob-disk-cache.js';
 import { cachedBlobs } from '../../../src/node/listeners/cached-blobs.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { FakeBlobs } from '../../gateways/http/fakes.js';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImapClient } from '../../../bench/support/imap-client.js';
 import { storeOf } from '../../../dev/node-accounts.js';
-import { flagBit } from '../../../src/mail/flags.js';
+import { flagBit } from '../../../src/mail-format/flags.js';
 import { KILLS } from '../../support/amounts.js';
 import { imapSession, nodeWithInbox } from '../../support/clients/filled-inbox.js';
 import { startTestNode, type TestNode } from '../../support/node.js';

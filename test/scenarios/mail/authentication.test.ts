@@ -2,7 +2,7 @@
 
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
-import { signed, zones } from '../../checks/mailauth/peers.js';
+import { signed, zones } from '../../message-checks/mailauth/peers.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode } from '../../support/node.js';

@@ -2,8 +2,8 @@
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
 import { accountOn, port, type TestAccount } from '../../../dev/node-accounts.js';
-import { type CaseName, caseMessage } from '../../mail/cases.js';
-import { writtenTnef } from '../../mail/tnef/written-tnef.js';
+import { type CaseName, caseMessage } from '../../mail-format/cases.js';
+import { writtenTnef } from '../../mail-format/tnef/written-tnef.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
 import { type EmailList, type EmailView, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';

@@ -1,7 +1,7 @@
 // Tests coalesced changes: what a list adds and removes again is not in them, and of several changes of a row the last one
 // counts.
 
-import { uuidV7 } from '../../../src/mail/ids.js';
+import { uuidV7 } from '../../../src/mail-format/ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../../src/store/changes/changes.js';
 import { logged } from '../../../src/store/changes/changes.js';
 import { coalesce } from '../../../src/store/changes/coalesced-changes.js';

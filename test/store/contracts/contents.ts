@@ -1,5 +1,5 @@
 // Returns everything that a store holds of a mailbox, in a form in which two stores can be compared.
-import { uuidText } from '../../../src/mail/ids.js';
+import { uuidText } from '../../../src/mail-format/ids.js';
 import type { ListCriteria } from '../../../src/store/mailboxes.js';
 import type { OutboundStatus } from '../../../src/store/outbound.js';
 import type { Choices } from '../../../src/store/preferences.js';

@@ -1,7 +1,7 @@
 // Defines the contract of the messages of a folder: which rows UIDs name, and what a row contains of its blob.
-import { uuidTime } from '../../../src/mail/ids.js';
-import type { MessageIndex } from '../../../src/mail/message-index.js';
-import { summarize } from '../../../src/mail/summary.js';
+import { uuidTime } from '../../../src/mail-format/ids.js';
+import type { MessageIndex } from '../../../src/mail-format/message-index.js';
+import { summarize } from '../../../src/mail-format/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { type FolderMessageNeeds, MOST_HEADER_OCTETS } from '../../../src/store/folder-messages.js';
 import type { Contract, Stores } from './stores.js';

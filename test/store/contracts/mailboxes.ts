@@ -1,7 +1,7 @@
 // Defines the contract of the mailbox store: fences, rows and reads. Lists of outbound mail are in outbound.ts.
 
 import { randomUUID } from 'node:crypto';
-import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import { FLAGGED, SEEN } from '../../../src/mail-format/flags.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import type { ChangeContent, NewEmail } from '../../../src/store/changes/changes.js';
 import { newId } from '../../../src/store/ids/new-id.js';

@@ -1,5 +1,5 @@
 // Draws lists of changes as a mailbox could make them from numbers: each change is possible after the previous ones.
-import { PackedIds } from '../../../src/mail/packed-ids.js';
+import { PackedIds } from '../../../src/mail-format/packed-ids.js';
 import type { ChangeContent } from '../../../src/store/changes/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow } from '../../../src/store/mailbox-rows.js';
 import type { OutboundRow } from '../../../src/store/outbound.js';

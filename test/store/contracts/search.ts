@@ -1,6 +1,6 @@
 // Defines the contract of search: which emails the words find, and how far an account is searchable.
-import { uuidText } from '../../../src/mail/ids.js';
-import { searchTerms } from '../../../src/mail/words/search-text.js';
+import { uuidText } from '../../../src/mail-format/ids.js';
+import { searchTerms } from '../../../src/mail-format/words/search-text.js';
 import type { IndexedEmail, IndexedTexts, SearchPart } from '../../../src/store/search.js';
 import { textsWith } from '../../support/field-words.js';
 import type { Contract, Stores } from './stores.js';

@@ -1,6 +1,6 @@
 // Implements an owner of one account's mailbox, who commits lists of changes to a store, and makes the records of these lists.
 import { randomUUID } from 'node:crypto';
-import { PackedIds } from '../../../src/mail/packed-ids.js';
+import { PackedIds } from '../../../src/mail-format/packed-ids.js';
 import type { ChangeContent, NewEmail } from '../../../src/store/changes/changes.js';
 import { newId } from '../../../src/store/ids/new-id.js';
 import type { FolderDefinition, FolderRow, Placement, SystemRole } from '../../../src/store/mailbox-rows.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isUuid } from '../../../src/mail/ids.js';
+import { isUuid } from '../../../src/mail-format/ids.js';
 import { idSource, newId } from '../../../src/store/ids/new-id.js';
 import { randomOctets } from '../../../src/store/ids/random-octets.js';
 import test from '../../support/test.js';

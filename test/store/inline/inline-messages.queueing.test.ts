@@ -1,7 +1,7 @@
 // Tests that a message is queued once, with its octets, whatever the result of the commit that stores both; when the result is
 // unknown, the gateway is told so and queues nothing more.
 import type { ExecutionContext } from 'ava';
-import { summarize } from '../../../src/mail/summary.js';
+import { summarize } from '../../../src/mail-format/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Reply } from '../../../src/actors/runtime/protocol.js';
-import { summarize } from '../../../src/mail/summary.js';
+import { summarize } from '../../../src/mail-format/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { InlineMessage } from '../../../src/store/inline/inline-message.js';

@@ -1,7 +1,7 @@
 // Models the word index by its definition: emails with their words, and which of them a search finds.
 import fc from 'fast-check';
-import { uuidText } from '../../../src/mail/ids.js';
-import type { SearchTerm } from '../../../src/mail/words/search-text.js';
+import { uuidText } from '../../../src/mail-format/ids.js';
+import type { SearchTerm } from '../../../src/mail-format/words/search-text.js';
 import type { SearchPart } from '../../../src/store/search.js';
 import type { IndexPage, Segment } from '../../../src/store/word-index/index-page.js';
 import type { MergeSource } from '../../../src/store/word-index/merged-pages.js';

@@ -1,5 +1,5 @@
 // The messages of folders in memory.
-import { uuidTime } from '../../../src/mail/ids.js';
+import { uuidTime } from '../../../src/mail-format/ids.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import {
   type FolderBlobStore,

@@ -1,6 +1,6 @@
 // The rows of mailboxes in memory.
-import { uuidOctets } from '../../../src/mail/ids.js';
-import type { IndexedAddress } from '../../../src/mail/message-index.js';
+import { uuidOctets } from '../../../src/mail-format/ids.js';
+import type { IndexedAddress } from '../../../src/mail-format/message-index.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type {

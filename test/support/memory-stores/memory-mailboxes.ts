@@ -10,7 +10,7 @@ import { createEventStreams } from '../../../src/actors/runtime/events/event-str
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
-import type { MessageIndex } from '../../../src/mail/message-index.js';
+import type { MessageIndex } from '../../../src/mail-format/message-index.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { MailboxStore } from '../../../src/store/mailboxes.js';

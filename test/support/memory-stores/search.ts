@@ -1,6 +1,6 @@
 // The words of emails in memory. No phrase extends from one field into the next. Segments are only counted.
-import { uuidOctets } from '../../../src/mail/ids.js';
-import type { SearchTerm } from '../../../src/mail/words/search-text.js';
+import { uuidOctets } from '../../../src/mail-format/ids.js';
+import type { SearchTerm } from '../../../src/mail-format/words/search-text.js';
 import type { SearchPart, SearchStore } from '../../../src/store/search.js';
 import { type FieldWords, fieldWordsOf } from '../field-words.js';
 import { compare, type MemoryTables } from './tables.js';

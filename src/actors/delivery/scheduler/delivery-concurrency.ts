@@ -1,8 +1,8 @@
 // Limits the emails that are delivered at a time: a bounded number of slots, of which every account has a share. When all domains of an
 // email wait for a permit or a connection, the email gives its slot to another and takes a waiting slot, whose number is bounded too. It
 // continues even if no slot is free.
-import { KeyedLimiter, type Reservation } from '../../../work/keyed-limiter.js';
-import { dynamicShare } from '../../../work/share-policies.js';
+import { KeyedLimiter, type Reservation } from '../../../concurrency/keyed-limiter.js';
+import { dynamicShare } from '../../../concurrency/share-policies.js';
 
 export interface DeliveryConcurrencyOptions {
   readonly total: number;

@@ -2,8 +2,8 @@
 // bound, and every domain a share of the total. A request without a permit waits. The next permit goes to the account that has the fewest,
 // then to the group that has the fewest, then to the oldest request. If a group turns out to be unreachable, all its waiting requests end:
 // otherwise each would wait for the timeout of a dead host.
-import { KeyedLimiter, type Reservation } from '../../../work/keyed-limiter.js';
-import { dynamicShare } from '../../../work/share-policies.js';
+import { KeyedLimiter, type Reservation } from '../../../concurrency/keyed-limiter.js';
+import { dynamicShare } from '../../../concurrency/share-policies.js';
 
 export interface FairQueueOptions {
   /** The most permits of one group at a time. */

@@ -2,7 +2,7 @@
 // deliveries to one domain, connections to one host and in total; and the back-off of emails and accounts after errors on our side. A
 // recipient's machine decides when the recipient is due (machines/outbound-email/retry.ts); net/smtp-client/host-health.ts knows which
 // hosts do not answer.
-import { Backoff } from '../../../work/backoff.js';
+import { Backoff } from '../../../concurrency/backoff.js';
 import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionPermit } from '../delivery-transport.js';
 import { DeliveryConcurrency, type DeliverySlot } from './delivery-concurrency.js';
 import { type Entered, type Entry, FairQueue } from './fair-queue.js';

@@ -3,8 +3,8 @@
 // users are shown, is judged by its start, and the log says so.
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { caseFolded } from '../../../mail/words/case-fold.js';
-import { type WorkAttempt, WorkQueue } from '../../../work/work-queue.js';
+import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { ActorFault } from '../../runtime/errors.js';
 import type { Reply } from '../../runtime/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../protocol.js';

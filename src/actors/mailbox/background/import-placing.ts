@@ -1,8 +1,8 @@
 // Turns imported rows in the store into emails. The node that owns the account's shard does this, hundreds of rows per commit. Only one
 // such command of an account runs at a time, so a new delivery waits for one command at most.
 import type { Logger } from 'pino';
+import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
 import type { ImportStore, PendingImport } from '../../../store/imports.js';
-import { type WorkAttempt, WorkQueue } from '../../../work/work-queue.js';
 import { ActorFault } from '../../runtime/errors.js';
 import type { Ownership } from '../../runtime/ownership/ownership.js';
 import type { Mailboxes } from '../protocol.js';

@@ -1,9 +1,9 @@
 // Repeats deliveries: the shards' owner delivers inbound rows that a gateway could not deliver (the owner was away, the node died). A
 // delivery consumes its row, so one attempt too many does no harm.
 import type { Logger } from 'pino';
+import { atMost } from '../../../concurrency/time-bounds.js';
+import { WorkQueue } from '../../../concurrency/work-queue.js';
 import type { InboundStore, PendingInbound } from '../../../store/inbound.js';
-import { atMost } from '../../../work/time-bounds.js';
-import { WorkQueue } from '../../../work/work-queue.js';
 import type { Ownership } from '../../runtime/ownership/ownership.js';
 import { NO_TRACER, spanned, type Tracer } from '../../runtime/tracing.js';
 import type { Mailboxes } from '../protocol.js';

@@ -1,7 +1,7 @@
 // Append: messages that a client uploads become emails in a folder of its choice, and may replace an email there. Filters do not apply. A
 // mail program puts a copy of each message that it sends into Sent; that copy replaces the one that submission made
 // (outbound/submitted-copies.ts).
-import type { MessageSummary } from '../../../mail/summary.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload, Reply } from '../../runtime/protocol.js';
 import { ReplacedCopies } from '../outbound/submitted-copies.js';

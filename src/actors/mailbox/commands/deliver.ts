@@ -1,7 +1,7 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have judged it. `announce` does the same for an email
 // that another component has stored.
-import { SEEN } from '../../../mail/flags.js';
-import type { MessageSummary } from '../../../mail/summary.js';
+import { SEEN } from '../../../mail-format/flags.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from '../filters/filter-match.js';

@@ -1,6 +1,6 @@
 // Flags of emails: stored by name, for emails or for the placements of a folder, and marked read or unread. Names that have
 // a bit are bits; `\Deleted` belongs to a placement; all others are keywords, of which an account has at most 200.
-import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS, SEEN } from '../../../mail/flags.js';
+import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS, SEEN } from '../../../mail-format/flags.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import { inKeywordOrder } from '../state/keyword-order.js';

@@ -1,6 +1,6 @@
 // Handles the emails of folders and labels that are deleted. They are kept: emails in no other folder go to Archive, unless the deleted
 // folder is below Trash or Junk. Many emails are moved first, by separate commands.
-import { isBelow } from '../../../mail/folder-name.js';
+import { isBelow } from '../../../mail-format/folder-name.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 

@@ -9,8 +9,8 @@ import {
   levelsOf,
   MOST_FOLDERS_OF_ROLE,
   superiorsOf,
-} from '../../../mail/folder-name.js';
-import { caseFolded } from '../../../mail/words/case-fold.js';
+} from '../../../mail-format/folder-name.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { Folder } from '../folder-operations.js';

@@ -1,8 +1,8 @@
 // Imported mail becomes emails in the folders that the import names, with the flags and the date of the source. It is not announced as new
 // mail, and filters do not apply.
 
-import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS } from '../../../mail/flags.js';
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS } from '../../../mail-format/flags.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';

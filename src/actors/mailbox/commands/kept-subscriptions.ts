@@ -2,8 +2,8 @@
 // of the account, so they are committed, logged and copied like annotations. For an existing folder only the subscription in its row
 // counts, whatever the annotation says.
 
-import { isPathWithinBounds, levelName, levelsOf } from '../../../mail/folder-name.js';
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { isPathWithinBounds, levelName, levelsOf } from '../../../mail-format/folder-name.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { Annotations } from '../state/annotations.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 

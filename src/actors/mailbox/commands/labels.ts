@@ -1,6 +1,6 @@
 // Labels: folders with a colour. Users create, change and delete them, and assign them to emails. An email that would lose its last
 // placement without `\Deleted` goes to Archive: removing labels loses no email.
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { Label, MailboxProtocol } from '../protocol.js';

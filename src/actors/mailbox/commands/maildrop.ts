@@ -1,6 +1,6 @@
 // The maildrop of POP3: the inbox, shown to one session at a time (maildrop-locks.ts), and the removals of QUIT.
 
-import { packIds, packSizes, packUids } from '../../../mail/packed-columns.js';
+import { packIds, packSizes, packUids } from '../../../mail-format/packed-columns.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state/state.js';

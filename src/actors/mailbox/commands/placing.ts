@@ -1,6 +1,6 @@
 // Emails in folders: copied, moved, expunged. An email has one placement per folder (arriving.ts). A move into or out of Junk is the user's
 // judgment of the email and sets `$Junk` or `$NotJunk` (RFC 9051 §2.3.2).
-import { JUNK, NOT_JUNK } from '../../../mail/flags.js';
+import { JUNK, NOT_JUNK } from '../../../mail-format/flags.js';
 import type { FolderRole, FolderRow } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import { ReplacedCopies } from '../outbound/submitted-copies.js';

@@ -3,10 +3,10 @@
 // applied after the delivery.
 
 import type { Logger } from 'pino';
-import { isUuid } from '../../../mail/ids.js';
+import { atMost } from '../../../concurrency/time-bounds.js';
+import { isUuid } from '../../../mail-format/ids.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../../store/mailboxes.js';
-import { atMost } from '../../../work/time-bounds.js';
 import type { DeclaredReads } from '../../runtime/behavior.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from '../filters/filter-match.js';
 import { type CopyReads, NO_COPY_READS } from '../outbound/copy-reads.js';

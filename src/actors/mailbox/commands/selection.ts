@@ -1,6 +1,6 @@
 // Resolves the emails of a command, by id or by UIDs of a folder, after the batch so far; and folders, by id or by the role of a system
 // folder.
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../../store/mailbox-rows.js';
 import type { Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';

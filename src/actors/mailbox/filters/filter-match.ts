@@ -1,6 +1,6 @@
 // Decides what an account's filters do with an email. Conditions are substrings of the sender's address, the subject and the body's words,
 // without regard to case. All must hold; a condition that is not set holds. Pure.
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { FilterRow } from '../../../store/mailboxes.js';
 
 export interface ReadBody {

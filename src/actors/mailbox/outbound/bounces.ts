@@ -1,9 +1,9 @@
 // Later bounces: a host that accepted a message reports that it could not deliver the message. The commit that places a credible bounce
-// (src/mail/reports/bounce-source.ts) makes the recipients Failed that it names. No DSN of ours follows: the bounce is in the mailbox.
+// (src/mail-format/reports/bounce-source.ts) makes the recipients Failed that it names. No DSN of ours follows: the bounce is in the mailbox.
 import { step } from '../../../machines/outbound-email/step.js';
 import { sentSnapshot } from '../../../machines/outbound-email/stored-snapshot.js';
-import { parseAddress } from '../../../mail/address.js';
-import { isBelieved, type TakenMessage } from '../../../mail/reports/bounce-source.js';
+import { parseAddress } from '../../../mail-format/address.js';
+import { isBelieved, type TakenMessage } from '../../../mail-format/reports/bounce-source.js';
 import type { DeliveryAttempt, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';

@@ -2,7 +2,7 @@
 // one command at a time: a cancelled email is not delivered afterwards, and an email whose delivery has begun is not cancelled.
 import { step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
-import { isUuid } from '../../../mail/ids.js';
+import { isUuid } from '../../../mail-format/ids.js';
 import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';

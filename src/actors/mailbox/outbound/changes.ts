@@ -1,6 +1,6 @@
 // The outbound mail of a transaction as if the batch so far were committed: rows of the batch come first, then those in memory, then those
 // that were read for the batch.
-import type { MessageSummary } from '../../../mail/summary.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { Change, ChangeContent, ChangeOf } from '../../../store/changes/changes.js';
 import type { LocalDelivery } from '../../../store/mailbox-rows.js';
 import type {

@@ -2,9 +2,9 @@
 // emails in the queue are in cancelling.ts and deliveries.ts; the machine decides the state of an email.
 
 import { step } from '../../../machines/outbound-email/step.js';
-import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
-import { isUuid } from '../../../mail/ids.js';
-import { NEVER } from '../../../mail/reports/dsn-request.js';
+import { DRAFT, flagBit, SEEN } from '../../../mail-format/flags.js';
+import { isUuid } from '../../../mail-format/ids.js';
+import { NEVER } from '../../../mail-format/reports/dsn-request.js';
 import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { Outcome, Payload, Reply } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';

@@ -3,8 +3,8 @@
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
-import { isUuid } from '../../../mail/ids.js';
-import type { MessageSummary } from '../../../mail/summary.js';
+import { isUuid } from '../../../mail-format/ids.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { DeliveryAttempt, DsnKind, OutboundRow } from '../../../store/outbound.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';

@@ -1,8 +1,8 @@
 // The operations that the delivery queue needs of a mailbox: to begin a delivery, to report its results, to place a DSN in the inbox, and
 // the requests of operators. It has its own refs to the mailbox actor, so that gateways cannot call these.
 import { array, boolean, enums, integer, nullable, number, object, type as open, optional, string } from 'superstruct';
-import { DSN_KINDS, OUTCOMES } from '../../../mail/outbound-status.js';
-import { messageSummary } from '../../../mail/summary.js';
+import { DSN_KINDS, OUTCOMES } from '../../../mail-format/outbound-status.js';
+import { messageSummary } from '../../../mail-format/summary.js';
 import { command, protocol, query } from '../../runtime/protocol.js';
 import type { Ref } from '../../runtime/ref.js';
 import { deliveryAttempt, dsnOfMessage, dsnRequest, outboundEmail, outboundStatus, recipientDsn } from './protocol.js';

@@ -2,7 +2,7 @@
 // domains get the message in that commit. For the others a delivery begins if a slot is reserved; otherwise the queue is woken.
 import type { Step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
-import type { MessageSummary } from '../../../mail/summary.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { keepAttempts, recordLocalDeliveries, startedOf, takersOf } from './deliveries.js';

@@ -1,7 +1,7 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has just written; the
 // drafts; and the number of emails per status. Everything is bounded and is also in the store.
 import { LRUCache } from 'lru-cache';
-import type { MessageSummary } from '../../../mail/summary.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { CoalescedChanges } from '../../../store/changes/coalesced-changes.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';

@@ -1,10 +1,10 @@
 // Reads what commands about outbound mail need from the store: rows that are not in memory, summaries of messages for mailboxes of this
 // store, and outcomes of recipients in hosted domains. A command whose row could not be read fails with the same error.
 import type { Logger } from 'pino';
-import { isUuid } from '../../../mail/ids.js';
-import type { MessageIndex } from '../../../mail/message-index.js';
-import type { MessageSummary } from '../../../mail/summary.js';
-import { summarize } from '../../../mail/summary.js';
+import { isUuid } from '../../../mail-format/ids.js';
+import type { MessageIndex } from '../../../mail-format/message-index.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
+import { summarize } from '../../../mail-format/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';

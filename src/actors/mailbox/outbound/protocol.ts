@@ -14,9 +14,14 @@ import {
   record,
   string,
 } from 'superstruct';
-import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
-import { DSN_RETURNS, NOTIFY_CONDITIONS } from '../../../mail/reports/dsn-request.js';
-import { messageSummary } from '../../../mail/summary.js';
+import {
+  OUTBOUND_STATUSES,
+  OUTCOMES,
+  RECIPIENT_STATUSES,
+  RECIPIENT_TYPES,
+} from '../../../mail-format/outbound-status.js';
+import { DSN_RETURNS, NOTIFY_CONDITIONS } from '../../../mail-format/reports/dsn-request.js';
+import { messageSummary } from '../../../mail-format/summary.js';
 import { command, query } from '../../runtime/protocol.js';
 import { onRepeatOf, stored, withHandle } from '../message-handles.js';
 

@@ -1,6 +1,6 @@
 // Queries of outbound mail: rows come from memory while they are in the queue, otherwise from the store. Drafts whose emails have
 // `\Deleted` in Drafts are hidden: a mail program has deleted them, or has sent them by submission.
-import { isUuid } from '../../../mail/ids.js';
+import { isUuid } from '../../../mail-format/ids.js';
 import { clock } from '../../../store/clock.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundDsn, OutboundRow, OutboundStatus } from '../../../store/outbound.js';

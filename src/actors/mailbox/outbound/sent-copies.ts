@@ -2,8 +2,8 @@
 // again.
 
 import type { Step } from '../../../machines/outbound-email/step.js';
-import { DRAFT, SEEN } from '../../../mail/flags.js';
-import type { MessageSummary } from '../../../mail/summary.js';
+import { DRAFT, SEEN } from '../../../mail-format/flags.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { EmailOrigin } from '../../../store/mailbox-rows.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import { newEmail } from '../commands/new-email.js';

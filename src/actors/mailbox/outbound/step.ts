@@ -1,7 +1,7 @@
 // Applies a step of an outbound email's machine to a transaction: its row, the recipients that changed, the statuses that it passed
 // through, and a wake-up of the queue after the commit when something is due.
 import type { Step } from '../../../machines/outbound-email/step.js';
-import type { MessageSummary } from '../../../mail/summary.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 

@@ -1,5 +1,5 @@
 // The values of emails in lists and details: flags and folders come from memory, texts from the store by primary key.
-import { ANSWERED, FLAGGED, SEEN } from '../../../mail/flags.js';
+import { ANSWERED, FLAGGED, SEEN } from '../../../mail-format/flags.js';
 import type { EmailSummaryRow, FolderRow } from '../../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import { inLabelOrder } from '../commands/labels.js';

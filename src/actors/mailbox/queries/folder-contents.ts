@@ -1,6 +1,6 @@
 // Computes from memory, page by page, what a folder holds and what changed in it after a modseq, and the counters of folders.
 
-import { packFlags, packModseqs, packUids } from '../../../mail/packed-columns.js';
+import { packFlags, packModseqs, packUids } from '../../../mail-format/packed-columns.js';
 import type { Payload, Reply } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { FolderColumns } from '../state/folder-columns.js';

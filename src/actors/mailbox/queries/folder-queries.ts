@@ -1,6 +1,6 @@
 // Queries about folders and labels: their rows, their emails and their changes.
 
-import { packUids } from '../../../mail/packed-columns.js';
+import { packUids } from '../../../mail-format/packed-columns.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import { shownFolders } from '../commands/folders.js';

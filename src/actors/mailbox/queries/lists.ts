@@ -1,6 +1,6 @@
 // Lists of a folder's emails: a page in the requested order, and counts of all matches. Lists by time and flags come from memory; for
 // others the store runs one statement.
-import { FLAGGED, SEEN } from '../../../mail/flags.js';
+import { FLAGGED, SEEN } from '../../../mail-format/flags.js';
 import type { ListCriteria, MailboxStore } from '../../../store/mailboxes.js';
 import type { Payload, Reply } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';

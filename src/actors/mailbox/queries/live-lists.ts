@@ -2,7 +2,7 @@
 // the email differently, and the items of these emails. A list that the caller already has only costs a look at memory. Texts, threads and
 // orders other than by time come from the store, as for `list`, `search` and `thread`.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ANSWERED, FLAGGED, SEEN } from '../../../mail/flags.js';
+import { ANSWERED, FLAGGED, SEEN } from '../../../mail-format/flags.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';

@@ -1,7 +1,7 @@
 // The search cache of one mailbox: the order of its emails by time, and which emails matched the last queries, one bit per email. The words
 // of an email never change, so a repeated query only asks for new emails.
 import { LRUCache } from 'lru-cache';
-import type { SearchTerm } from '../../../mail/words/search-text.js';
+import type { SearchTerm } from '../../../mail-format/words/search-text.js';
 import type { SearchPart, SearchStore } from '../../../store/search.js';
 import type { EmailColumns } from '../state/email-columns.js';
 import { TimeOrder } from '../state/time-order.js';

@@ -2,9 +2,9 @@
 // store tells which merges are due; this is not stored: what is forgotten at a stop, or because too many accounts wait, becomes due again
 // later.
 import type { Logger } from 'pino';
+import { Fault } from '../../../concurrency/fault.js';
+import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
 import type { MergeOutcome, SearchStore } from '../../../store/search.js';
-import { Fault } from '../../../work/fault.js';
-import { type WorkAttempt, WorkQueue } from '../../../work/work-queue.js';
 
 /** The most accounts that wait for their turn. */
 const MAX_WAITING = 10_000;

@@ -1,8 +1,8 @@
 // Limits a node's concurrent searches in the database: accounts in turn, searches of one account in order of arrival. Otherwise the driver
 // would send statements to busy connections, where a short one waits behind a long one.
 
+import { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
 import type { SearchStore } from '../../../store/search.js';
-import { FairSemaphore } from '../../../work/fair-semaphore.js';
 
 /**
  * `atOnce`: the searches that the database runs at a time. One account cannot use all permits, so that one is left for others. Gateways

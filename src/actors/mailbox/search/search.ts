@@ -1,9 +1,9 @@
 // Search and export: scans of all emails of a mailbox by time. The store finds the emails that match a text; time, flags and folders are in
 // memory, so totals are exact. Both exclude emails that only Trash and Junk show.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FLAGGED, flagBit, SEEN } from '../../../mail/flags.js';
-import { isUuid } from '../../../mail/ids.js';
-import type { SearchTerm } from '../../../mail/words/search-text.js';
+import { FLAGGED, flagBit, SEEN } from '../../../mail-format/flags.js';
+import { isUuid } from '../../../mail-format/ids.js';
+import type { SearchTerm } from '../../../mail-format/words/search-text.js';
 import { SYSTEM_ROLES } from '../../../store/mailbox-rows.js';
 import { type SearchStore, SearchTooLarge } from '../../../store/search.js';
 import type { ExportPosition } from '../protocol.js';

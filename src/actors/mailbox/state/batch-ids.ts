@@ -1,5 +1,5 @@
 // Ids of the objects that a batch of commands creates (RFC 9562 version 7). Time and randomness are arguments.
-import { uuidV7 } from '../../../mail/ids.js';
+import { uuidV7 } from '../../../mail-format/ids.js';
 import type { EmailColumns } from './email-columns.js';
 
 interface Sources {

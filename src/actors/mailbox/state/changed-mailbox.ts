@@ -1,6 +1,6 @@
 // The mailbox as if the records of a batch were committed. Records are applied one after the other, so that later commands of the batch see
 // the changes of earlier ones.
-import { SEEN } from '../../../mail/flags.js';
+import { SEEN } from '../../../mail-format/flags.js';
 import { type Change, type ChangeOf, flaggedIn, placementsIn, removedIn } from '../../../store/changes/changes.js';
 import type { FilterChanges } from '../filters/filter-changes.js';
 import type { OutboundChanges } from '../outbound/changes.js';

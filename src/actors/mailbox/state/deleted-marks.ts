@@ -1,5 +1,5 @@
 // Which emails of one folder have `\Deleted`, in memory, and how many of these are unread: lists and counters exclude them.
-import { SEEN } from '../../../mail/flags.js';
+import { SEEN } from '../../../mail-format/flags.js';
 import type { EmailColumns } from './email-columns.js';
 import { SparseBits } from './sparse-column.js';
 

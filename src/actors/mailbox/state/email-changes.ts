@@ -1,7 +1,7 @@
 // The emails of a transaction: their existence and flags as if the batch so far were committed. An email that the batch adds has the slot
 // that it gets when the whole batch is committed.
-import { uuidOctets } from '../../../mail/ids.js';
-import { PackedIds } from '../../../mail/packed-ids.js';
+import { uuidOctets } from '../../../mail-format/ids.js';
+import { PackedIds } from '../../../mail-format/packed-ids.js';
 import type { ChangeOf, NewEmail } from '../../../store/changes/changes.js';
 import { areSameKeywords } from './keyword-order.js';
 import type { MailboxState } from './state.js';

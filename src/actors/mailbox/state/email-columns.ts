@@ -1,7 +1,7 @@
 // The emails of one mailbox as columns: 30 bytes per email instead of an object each. A slot is an email's stable number in memory. Slots
 // rise with ids, because ids rise with time, so a binary search finds an id. A removed email leaves a dead slot until the mailbox is loaded
 // again.
-import { uuidText, uuidWords } from '../../../mail/ids.js';
+import { uuidText, uuidWords } from '../../../mail-format/ids.js';
 import type { EmailPage } from '../../../store/mailboxes.js';
 import { KeywordColumns } from './keyword-columns.js';
 import { RecentChanges } from './recent-changes.js';

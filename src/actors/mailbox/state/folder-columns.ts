@@ -3,7 +3,7 @@
 // Commits update the counters of the folder row; this class counts how many of these emails have `\Deleted`, because lists hide them. A
 // column is created when a value is first set: most folders of most mailboxes are empty.
 
-import { DELETED_BIT } from '../../../mail/packed-columns.js';
+import { DELETED_BIT } from '../../../mail-format/packed-columns.js';
 import type { ExpungedPage, FolderRow, PlacementPage } from '../../../store/mailboxes.js';
 import { DeletedMarks } from './deleted-marks.js';
 import type { EmailColumns } from './email-columns.js';

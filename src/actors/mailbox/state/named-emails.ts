@@ -1,6 +1,6 @@
 // How the records of a transaction name their emails: the first one, and the ids of the others, packed when there are many, with UIDs of a
 // folder when the record is about placements.
-import type { PackedIds } from '../../../mail/packed-ids.js';
+import type { PackedIds } from '../../../mail-format/packed-ids.js';
 import type { ChangedMailbox } from './changed-mailbox.js';
 
 /** The least number of emails of a record whose ids are packed. */

@@ -1,7 +1,7 @@
 // The mailbox in memory: what its actor knows without asking the store. Only committed changes evolve it. Many mailboxes only receive mail
 // for a long time, so rarely needed parts are created on first use.
 
-import { isUuid } from '../../../mail/ids.js';
+import { isUuid } from '../../../mail-format/ids.js';
 import { type CoalescedChanges, coalesce } from '../../../store/changes/coalesced-changes.js';
 import type { CoalescedPlacements } from '../../../store/changes/coalesced-placements.js';
 import { LazyMap } from '../../../store/changes/lazy-map.js';

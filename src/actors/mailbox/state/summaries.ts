@@ -2,10 +2,10 @@
 // changes, except for its thread. A commit drops the entries that it changes; data that was read before the commit and arrives after it is
 // not cached.
 import { LRUCache } from 'lru-cache';
+import type { BudgetedCache, CacheBudget } from '../../../concurrency/cache-budget.js';
 import type { CoalescedChanges } from '../../../store/changes/coalesced-changes.js';
 import { countOf } from '../../../store/changes/coalesced-placements.js';
 import type { EmailSummaryRow } from '../../../store/mailbox-rows.js';
-import type { BudgetedCache, CacheBudget } from '../../../work/cache-budget.js';
 import type { EmailListItem } from '../view-shapes.js';
 import type { EmailColumns } from './email-columns.js';
 

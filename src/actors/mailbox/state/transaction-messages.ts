@@ -1,6 +1,6 @@
 // The messages that commands of one transaction name by handles (src/store/inline/inline-messages.ts): opened to plan with them, accepted when the
 // plan of the command succeeds. The commit stores the octets of accepted inline messages (docs/decisions/0055).
-import type { MessageSummary } from '../../../mail/summary.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { BlobContent } from '../../../store/blobs.js';
 import type { InlineMessage } from '../../../store/inline/inline-message.js';
 import type { InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';

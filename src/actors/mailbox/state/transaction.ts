@@ -3,7 +3,7 @@
 // applied.
 
 import type { RetryPolicy } from '../../../machines/outbound-email/retry.js';
-import { isUuid } from '../../../mail/ids.js';
+import { isUuid } from '../../../mail-format/ids.js';
 import type { AnnouncedEmail, Change, ChangeContent, ChangeOf, NewEmail } from '../../../store/changes/changes.js';
 import type { InlineMessages } from '../../../store/inline/inline-messages.js';
 import type { FolderDefinition, Placement } from '../../../store/mailbox-rows.js';

@@ -2,11 +2,11 @@
 // follows one account; this file has the limits that all accounts share.
 import type { Logger } from 'pino';
 import { defer, filter, type Observable } from 'rxjs';
+import { CoalescedReads } from '../../../concurrency/coalesced-reads.js';
+import { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
 import { clock } from '../../../store/clock.js';
 import { EVENT_LOG_START, type EventLog } from '../../../store/events.js';
 import { shardOf } from '../../../store/shard.js';
-import { CoalescedReads } from '../../../work/coalesced-reads.js';
-import { FairSemaphore } from '../../../work/fair-semaphore.js';
 import type { Meter } from '../meter.js';
 import type { Ownership } from '../ownership/ownership.js';
 import type { LogPosition, ResumeFrom, ResumePoint } from '../ref.js';

@@ -18,8 +18,8 @@ import {
   switchMap,
   tap,
 } from 'rxjs';
+import type { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
 import type { EventLog } from '../../../store/events.js';
-import type { FairSemaphore } from '../../../work/fair-semaphore.js';
 import { type Meter, NO_METER } from '../meter.js';
 import { permit$, withPermit } from '../permits.js';
 import { SingleFlightReads } from '../single-flight-reads.js';

@@ -1,7 +1,7 @@
 // A cache of recently read pages of event logs: when a node is gone, its clients come to another one, and those of one account read the
 // same pages at slightly different times. One bounded memory for all accounts of a node, with a share per account.
 import { LRUCache } from 'lru-cache';
-import { type BudgetedCache, CacheBudget } from '../../../work/cache-budget.js';
+import { type BudgetedCache, CacheBudget } from '../../../concurrency/cache-budget.js';
 import type { Found, KeptResults } from '../single-flight-reads.js';
 import type { LogSegment } from './without-gaps.js';
 

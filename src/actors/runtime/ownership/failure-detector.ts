@@ -2,9 +2,9 @@
 // expire; a node that only changes its bus server answers the second ping. If the bus servers are split, a node that does not answer may
 // still renew its entry in the store. Such a node is alive but unreachable, and is not considered gone again before it has answered.
 
+import { pause } from '../../../concurrency/time-bounds.js';
 import { clock } from '../../../store/clock.js';
 import type { ClusterView } from '../../../store/leases.js';
-import { pause } from '../../../work/time-bounds.js';
 import { PACKET_VERSION, type RequestPacket } from '../transport/packet.js';
 import { nodeSubject } from '../transport/subjects.js';
 import { NoResponders, type Transport } from '../transport/transport.js';

@@ -3,6 +3,7 @@
 // is a hint; the store decides. A node alone on its store owns all shards.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
+import { atMost, inTime, pause } from '../../../concurrency/time-bounds.js';
 import type {
   ClusterView,
   Heartbeat,
@@ -12,7 +13,6 @@ import type {
   PublicListeners,
 } from '../../../store/leases.js';
 import { shardOf } from '../../../store/shard.js';
-import { atMost, inTime, pause } from '../../../work/time-bounds.js';
 import type { Meter } from '../meter.js';
 import { PACKET_VERSION, type PlacementNotice, type PlacementPacket, type RecheckPacket } from '../transport/packet.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from '../transport/subjects.js';

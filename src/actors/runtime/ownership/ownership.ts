@@ -1,7 +1,7 @@
 // Port: the shards that this node owns. `leased-ownership` implements it, and tests have a fixed ownership.
 import type { Observable } from 'rxjs';
+import { StartFault } from '../../../concurrency/start-fault.js';
 import type { ClusterView, NodeState, PublicListeners } from '../../../store/leases.js';
-import { StartFault } from '../../../work/start-fault.js';
 import type { Relocation, ShardListener } from './shard-leases.js';
 
 export type { Relocation, ShardListener } from './shard-leases.js';

@@ -2,8 +2,8 @@
 // nodes should own. LeasedOwnership decides when; the store decides whether it succeeds.
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
+import { atMost, inTime } from '../../../concurrency/time-bounds.js';
 import type { ClusterView, LeaseRow, LeaseStore, ReleasedLease, ShardLease } from '../../../store/leases.js';
-import { atMost, inTime } from '../../../work/time-bounds.js';
 import type { Meter } from '../meter.js';
 import type { PlacementNotice } from '../transport/packet.js';
 

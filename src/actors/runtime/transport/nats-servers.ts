@@ -1,5 +1,5 @@
 // The servers of NATS_URL: parses how to reach one, and explains why none could be reached. Messages never contain passwords.
-import { StartFault } from '../../../work/start-fault.js';
+import { StartFault } from '../../../concurrency/start-fault.js';
 
 export interface NatsServer {
   /** A name or address, without brackets. */

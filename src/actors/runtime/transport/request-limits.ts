@@ -1,7 +1,7 @@
 // Bounds what is under way to one node: the number of requests, and the octets of messages in them. Each account has a share of both, so a
 // slow node delays only what is for it, and a busy account on it only what is for that account.
-import { KeyedLimiter, type Reservation } from '../../../work/keyed-limiter.js';
-import { dynamicShare } from '../../../work/share-policies.js';
+import { KeyedLimiter, type Reservation } from '../../../concurrency/keyed-limiter.js';
+import { dynamicShare } from '../../../concurrency/share-policies.js';
 
 export interface RequestLimitsOptions {
   /** The most requests that wait for one node. */

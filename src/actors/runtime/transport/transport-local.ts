@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino';
 import { NEVER, of } from 'rxjs';
-import { inTime } from '../../../work/time-bounds.js';
+import { inTime } from '../../../concurrency/time-bounds.js';
 import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
 import { decode, encode } from './packet-batch.js';
 import {

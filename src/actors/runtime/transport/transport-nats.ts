@@ -4,7 +4,7 @@
 import { connect, type NatsConnection, type TlsOptions } from 'nats';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
-import { atMost, inTime } from '../../../work/time-bounds.js';
+import { atMost, inTime } from '../../../concurrency/time-bounds.js';
 import { IncomingRequests } from './incoming-requests.js';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type BusSubscription, type LinkMessage, NatsLink } from './nats-link.js';

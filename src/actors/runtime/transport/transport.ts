@@ -1,7 +1,7 @@
 // Carries packets between actors and their callers (decision 0004): request/reply and publish/subscribe, at most once. Implementations:
 // in-process (transport-local) and NATS (transport-nats); both pass one contract suite.
 import type { Observable } from 'rxjs';
-import { Fault } from '../../../work/fault.js';
+import { Fault } from '../../../concurrency/fault.js';
 import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
 
 /** No responder is subscribed to the subject. */

@@ -1,7 +1,7 @@
 // A configuration profile for Apple Mail on iPhone, iPad and Mac (`com.apple.mail.managed`): a property list that the device installs. Its
 // identifiers are derived from the account, so that a later profile replaces the earlier one.
 import { createHash } from 'node:crypto';
-import { uuidV8 } from '../../../mail/ids.js';
+import { uuidV8 } from '../../../mail-format/ids.js';
 import type { MailServer, MailServers } from './mail-servers.js';
 import { element, type XmlElement, xmlDocument } from './xml.js';
 

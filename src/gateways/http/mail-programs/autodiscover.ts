@@ -1,7 +1,7 @@
 // Autodiscover of Outlook as plain XML ("POX", MS-OXDSCLI): reads requests and writes replies. Anybody may send requests, so no XML parser
 // reads them: two elements are extracted from a text that must have no markup declarations, and therefore no entities of its own.
 import { decodeXML } from 'entities';
-import { parseAddress } from '../../../mail/address.js';
+import { parseAddress } from '../../../mail-format/address.js';
 import type { MailProtocol, MailServer, MailServers } from './mail-servers.js';
 import { element, type XmlElement, xmlDocument } from './xml.js';
 

@@ -1,8 +1,8 @@
 // The memory for request bodies, reserved from the first octet until the request is answered. Octets that have arrived count, not announced
 // ones. A key (an account, or the client's address before the account is known) may use as much as is left for all others: half of
 // the memory when alone, an equal part among several. A request that finds no room gets 503.
-import { KeyedLimiter, type Reservation } from '../../../work/keyed-limiter.js';
-import { dynamicShare } from '../../../work/share-policies.js';
+import { KeyedLimiter, type Reservation } from '../../../concurrency/keyed-limiter.js';
+import { dynamicShare } from '../../../concurrency/share-policies.js';
 import type { HttpRequest } from '../exchange.js';
 import { unavailable } from '../problem.js';
 

@@ -1,8 +1,8 @@
 // Reads a JSON body while it arrives. A scan before the parser limits depth and number of values, so that parsing is short for any body.
 // Files in the body are written to the spool on the way (uploads).
 import { isUtf8 } from 'node:buffer';
+import type { Reservation } from '../../../concurrency/keyed-limiter.js';
 import { JsonExcess, JsonScan } from '../../../net/json-scan.js';
-import type { Reservation } from '../../../work/keyed-limiter.js';
 import type { HttpRequest } from '../exchange.js';
 import { invalid, Problem } from '../problem.js';
 import { readBodyPieces } from './body-memory.js';

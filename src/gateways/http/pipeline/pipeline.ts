@@ -9,11 +9,11 @@ import { NO_TRACER, type Span, type Tracer } from '../../../actors/runtime/traci
 import type { Credentials } from '../../../auth/credentials.js';
 import type { AnonymousGuard } from '../../../auth/origin.js';
 import { Rates, type Tally } from '../../../auth/rates.js';
-import { DecoderBusy, DecodingAbandoned } from '../../../content/decode/decoder.js';
+import type { KeyedLimiter } from '../../../concurrency/keyed-limiter.js';
+import { inTime } from '../../../concurrency/time-bounds.js';
+import { DecoderBusy, DecodingAbandoned } from '../../../message-content/decode/decoder.js';
 import { primed } from '../../../net/tcp/primed-stream.js';
 import { newId } from '../../../store/ids/new-id.js';
-import type { KeyedLimiter } from '../../../work/keyed-limiter.js';
-import { inTime } from '../../../work/time-bounds.js';
 import { EncodedJson } from '../encoded-json.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from '../exchange.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from '../problem.js';

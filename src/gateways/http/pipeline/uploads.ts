@@ -1,7 +1,7 @@
 // Files inside a JSON body, as base64: they are decoded while the body arrives and stored in one spool file until the request is answered,
 // so neither their text nor their octets are ever in memory as a whole.
 import { randomBytes } from 'node:crypto';
-import type { Spool } from '../../../content/spool/spool.js';
+import type { Spool } from '../../../message-content/spool/spool.js';
 import type { StringSink } from '../../../net/json-scan.js';
 import { StrictBase64 } from './strict-base64.js';
 

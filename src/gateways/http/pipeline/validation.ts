@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
-import type { Reservation } from '../../../work/keyed-limiter.js';
+import type { Reservation } from '../../../concurrency/keyed-limiter.js';
 import type { FieldErrors } from '../../problem-details.js';
 import type { HttpRequest } from '../exchange.js';
 import { type Fields, isRepeatable, record } from '../fields.js';

@@ -1,7 +1,7 @@
 // The event stream: the events of the account as server-sent events (WHATWG HTML, "Server-sent events"). gateways/events implements the
 // streams and their limits.
 import { optional } from 'superstruct';
-import type { Exhausted } from '../../../work/share-policies.js';
+import type { Exhausted } from '../../../concurrency/share-policies.js';
 import { CLIENT_EVENT_TYPES } from '../../events/client-events.js';
 import { streamStart } from '../../events/event-stream.js';
 import type { OpenEventStreams } from '../../events/open-event-streams.js';

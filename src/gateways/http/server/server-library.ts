@@ -1,7 +1,7 @@
 // Loads uWebSockets.js: the newest build that this platform can load, and no other one. The builds are native modules, one per platform and
 // major version of Node.js. npm selects packages by system, processor and Node.js, but does not know the version of glibc. So the only sure
 // test of a build is to load it.
-import { StartFault } from '../../../work/start-fault.js';
+import { StartFault } from '../../../concurrency/start-fault.js';
 import './uws-environment.js';
 
 export type ServerLibrary = typeof import('uWebSockets.js');

@@ -1,6 +1,6 @@
 // The server's WebSockets behind the interface of gateways/web-socket (RFC 6455): upgrades are decided at once or later, frames of one tick
 // are written together, and buffers are limited. The endpoint sends pings and handles the protocol above.
-import { FairYield } from '../../../work/fair-yield.js';
+import { FairYield } from '../../../concurrency/fair-yield.js';
 import type {
   HttpAnswer,
   Socket,

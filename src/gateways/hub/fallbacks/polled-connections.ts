@@ -2,7 +2,7 @@
 // here, directly or over the bus. A request is admitted before, and reaches only connections of the same owner. A connection ends with the
 // node: its client learns that there is none, and connects again.
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../../work/time-bounds.js';
+import { atMost } from '../../../concurrency/time-bounds.js';
 import type { ProblemStatus } from '../../problem-details.js';
 import type { Connection, HubConnectionOptions } from '../connection.js';
 import { type Polled, PolledSocket, type PolledSocketOptions } from './polled-socket.js';

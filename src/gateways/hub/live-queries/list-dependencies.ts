@@ -1,7 +1,7 @@
 // The dependencies that the live queries of all accounts of a node share.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
-import type { FairSemaphore } from '../../../work/fair-semaphore.js';
+import type { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
 import type { HubMeter } from '../meter.js';
 import type { ListLanguage } from './list-language.js';
 import type { Pacing } from './refresh-schedule.js';

@@ -2,7 +2,7 @@
 // methods and the limits of connections, accounts and the node; `account-lists` has the lists of an account.
 import type { Logger } from 'pino';
 import type { ListQuery, Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { FairSemaphore } from '../../../work/fair-semaphore.js';
+import { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
 import type { LiveQueryLimits } from '../limits.js';
 import { type HubMeter, NO_METER } from '../meter.js';
 import type { Caller, ConnectionPart, HubCall, HubMethod, HubMethods } from '../methods.js';

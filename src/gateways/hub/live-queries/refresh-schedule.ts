@@ -1,7 +1,7 @@
 // Runs the refreshes of work of one account one at a time: a refresh begins when it is requested, and the next one after a pause that grows with
 // the duration of the refresh. So a mailbox that is busy or far away is asked less often, and each refresh covers all changes since the
 // previous one.
-import { WorkQueue } from '../../../work/work-queue.js';
+import { WorkQueue } from '../../../concurrency/work-queue.js';
 
 export interface Pacing {
   /** The shortest pause between the end of a refresh and the next one. ms */

@@ -1,6 +1,6 @@
 // A message that a client is sending. Its octets are hashed and indexed as they pass into the spool, which holds them in bounded
 // memory, exactly as they arrived.
-import type { SpooledContent, SpoolWriter } from '../../../content/spool/spool.js';
+import type { SpooledContent, SpoolWriter } from '../../../message-content/spool/spool.js';
 import { no, Refused } from '../completion.js';
 import type { ImapContext } from '../context.js';
 

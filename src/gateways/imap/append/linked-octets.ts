@@ -1,6 +1,6 @@
 // Reads the octets that a URL in CATENATE names (RFC 4469, RFC 5092): a message of the account or a part of it.
-import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail/body-section.js';
-import type { OctetRange } from '../../../mail/message-index.js';
+import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail-format/body-section.js';
+import type { OctetRange } from '../../../mail-format/message-index.js';
 import { no, Refused } from '../completion.js';
 import { type MessageUrl, messageUrl } from '../grammar/message-url.js';
 import { folderReference } from '../mailboxes/account-folders.js';

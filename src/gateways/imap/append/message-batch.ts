@@ -2,10 +2,10 @@
 // are read, a few messages at a time, so a command with many messages waits for few commits of the store. A few small
 // messages are held back for the commit of the mailbox, as long as memory is available, because a client may be slow.
 
-import type { SpooledContent } from '../../../content/spool/spool.js';
-import { type MessageSummary, summarize } from '../../../mail/summary.js';
+import type { KeyedLimiter, Reservation } from '../../../concurrency/keyed-limiter.js';
+import { type MessageSummary, summarize } from '../../../mail-format/summary.js';
+import type { SpooledContent } from '../../../message-content/spool/spool.js';
 import { type BlobStore, fitOneCommit, isSmall } from '../../../store/blobs.js';
-import type { KeyedLimiter, Reservation } from '../../../work/keyed-limiter.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;

@@ -3,7 +3,7 @@
 // together before it completes; that commit also stores a few small messages.
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
-import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
+import { flagBit, isDeletedFlag, isKeyword } from '../../../mail-format/flags.js';
 import { isSmall } from '../../../store/blobs.js';
 import type { MessageAsk, MessageHandle } from '../../../store/inline/inline-messages.js';
 import { EMPTY, IncomingMessage } from '../append/incoming-message.js';

@@ -1,6 +1,6 @@
 // Creates, deletes, renames and subscribes mailboxes (RFC 9051 §6.3.4 to §6.3.8, RFC 6154, RFC 8474). A mailbox that a client creates
 // is a label. Levels above a mailbox need not exist, and deleting a mailbox keeps the mailboxes below it.
-import { isBelow, isPathWithinBounds, isSystemName } from '../../../mail/folder-name.js';
+import { isBelow, isPathWithinBounds, isSystemName } from '../../../mail-format/folder-name.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok } from '../completion.js';
 import { refusalCompletion } from '../faults.js';

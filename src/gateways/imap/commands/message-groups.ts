@@ -1,8 +1,8 @@
 // Splits the messages of a FETCH into groups whose responses are written together. A group is read from the cache or the store, with
 // the octets of its small messages where these are needed, and is marked as seen where requested.
 
-import { SEEN } from '../../../mail/flags.js';
-import type { Reservation } from '../../../work/keyed-limiter.js';
+import type { Reservation } from '../../../concurrency/keyed-limiter.js';
+import { SEEN } from '../../../mail-format/flags.js';
 import { rangesOf } from '../mailboxes/uid-ranges.js';
 import type { Message } from '../messages/message-source.js';
 import { bodyReads, readAhead } from '../messages/read-ahead.js';

@@ -1,6 +1,6 @@
 // Limits of resources: GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208). An account has no limit of storage or of messages, and a
 // resource without a limit is not reported. The number of mailboxes has a limit, so the account is one quota root for it.
-import { MOST_FOLDERS_OF_ROLE } from '../../../mail/folder-name.js';
+import { MOST_FOLDERS_OF_ROLE } from '../../../mail-format/folder-name.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok } from '../completion.js';
 import { type SetQuotaArguments, setQuotaArguments } from '../grammar/quota.js';

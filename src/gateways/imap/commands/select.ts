@@ -1,5 +1,5 @@
 // Selects and closes a mailbox: SELECT, EXAMINE, CLOSE and UNSELECT (RFC 9051 §6.3.2, §6.3.3, §6.4.1 and §6.4.2; RFC 7162).
-import { SEEN } from '../../../mail/flags.js';
+import { SEEN } from '../../../mail-format/flags.js';
 import { type Command, command } from '../command.js';
 import { bad, type Completion, ok } from '../completion.js';
 import { type SelectArguments, selectArguments } from '../grammar/select.js';

@@ -1,6 +1,6 @@
 // STORE and UID STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): the owner of the mailbox stores the flags of at most 10,000 messages
 // at a time. The responses show the flags that the mirror has afterwards.
-import { isDeletedFlag } from '../../../mail/flags.js';
+import { isDeletedFlag } from '../../../mail-format/flags.js';
 import { command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';

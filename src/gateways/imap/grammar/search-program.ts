@@ -1,7 +1,7 @@
 // Search keys (RFC 9051 §6.4.4) and the charset of their texts. Keys are counted while they are read, and their nesting depth
 // is bounded, so that no program is too large to be run.
 import { isUtf8 } from 'node:buffer';
-import { decodeCharset, isKnownCharset } from '../../../mail/decode/charset.js';
+import { decodeCharset, isKnownCharset } from '../../../mail-format/decode/charset.js';
 import { no, Refused } from '../completion.js';
 import type { CommandReader } from '../wire/command-reader.js';
 import { calendarDay } from './dates.js';

@@ -1,5 +1,5 @@
 // Sections of a message that FETCH names (RFC 9051 §6.4.5.1).
-import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
+import { DEFAULT_LIMITS } from '../../../mail-format/mime-index/limits.js';
 import type { CommandReader } from '../wire/command-reader.js';
 
 /** Octets [offset, offset + length) of the section. */

@@ -1,7 +1,7 @@
 // Finds the folders of a session's account by the names that a client gives.
 
-import { levelName, levelsOf } from '../../../mail/folder-name.js';
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { levelName, levelsOf } from '../../../mail-format/folder-name.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { no, Refused } from '../completion.js';
 import type { Session } from '../session.js';
 import { MailboxTree } from './mailbox-tree.js';

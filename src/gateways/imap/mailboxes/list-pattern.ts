@@ -1,7 +1,7 @@
 // Patterns of LIST and LSUB (RFC 9051 §6.3.9): `*` matches any characters, `%` any except the hierarchy separator. The matcher
 // follows all reachable positions of the pattern at the same time, so the cost of a match is at most the length of the name
 // times the length of the pattern. INBOX and names below it match in any case, other names match exactly.
-import { LONGEST_PATH } from '../../../mail/folder-name.js';
+import { LONGEST_PATH } from '../../../mail-format/folder-name.js';
 import { SEPARATOR } from './mailbox-tree.js';
 
 const ANY = '*';

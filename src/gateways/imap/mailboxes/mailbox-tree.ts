@@ -2,8 +2,8 @@
 // are names that are still subscribed. Names are compared case-insensitively, like paths of folders; a name is shown with the
 // spelling of its superior. The inbox is shown as INBOX.
 import type { Folder } from '../../../actors/mailbox/protocol.js';
-import { levelsOf } from '../../../mail/folder-name.js';
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { levelsOf } from '../../../mail-format/folder-name.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 
 export const SEPARATOR = '/';
 

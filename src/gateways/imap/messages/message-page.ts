@@ -1,7 +1,7 @@
 // A page of the cache: the messages of a folder with adjacent UIDs, as far as they were read. Dropping a part replaces the page
 // by one without the part, so whoever holds the old page still has all its parts.
-import { textCharset } from '../../../mail/header/field-text.js';
-import type { MessageIndex } from '../../../mail/message-index.js';
+import { textCharset } from '../../../mail-format/header/field-text.js';
+import type { MessageIndex } from '../../../mail-format/message-index.js';
 import type { FolderMessageRow } from '../../../store/folder-messages.js';
 import type { Message, MessageNeeds } from './message.js';
 import { PageFacts } from './page-facts.js';

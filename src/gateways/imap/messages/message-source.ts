@@ -1,9 +1,9 @@
 // Reads the messages of a folder for FETCH, SEARCH, SORT and THREAD: from the store in pages, which a cache of the node keeps
 // within a bound in octets. Cached data of a message never changes, so nothing in the cache becomes stale (decision 0044).
 
-import { needsTextCharset } from '../../../mail/header/field-text.js';
+import { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
+import { needsTextCharset } from '../../../mail-format/header/field-text.js';
 import type { FolderMessageRow, FolderMessageStore } from '../../../store/folder-messages.js';
-import { FairSemaphore } from '../../../work/fair-semaphore.js';
 import type { Message, MessageNeeds } from './message.js';
 import { type MessagePage, PAGE_UIDS, type PageMessage } from './message-page.js';
 import { PageCache } from './page-cache.js';

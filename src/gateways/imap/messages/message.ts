@@ -1,5 +1,5 @@
 // A message of a folder as FETCH, SEARCH, SORT and THREAD see it.
-import type { MessageIndex } from '../../../mail/message-index.js';
+import type { MessageIndex } from '../../../mail-format/message-index.js';
 
 /**
  * Which data of a message must be loaded. `true` means always; names of derived texts mean that the data is needed only to make

@@ -2,7 +2,7 @@
 // once per turn of the event loop. The entry with the longest time since its last use, relative to its worth, is dropped first. If
 // one account has more than half of all octets, its entries are dropped first, so that no account displaces all others, while
 // an account alone may use the whole cache. `lru-cache` has neither worths nor shares of accounts.
-import { UsageByKey } from '../../../work/usage-by-key.js';
+import { UsageByKey } from '../../../concurrency/usage-by-key.js';
 
 export interface CacheEntry {
   readonly accountId: string;

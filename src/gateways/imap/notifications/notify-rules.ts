@@ -1,6 +1,6 @@
 // The events that NOTIFY requests for each mailbox (RFC 5465 §6): the first group that matches a mailbox applies to it. Messages of
 // the selected mailbox have their own group.
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { NotifyEvent, NotifyFilter, NotifyGroup } from '../grammar/notify.js';
 import { SEPARATOR } from '../mailboxes/mailbox-tree.js';
 import type { FolderStatus } from '../responses/status.js';

@@ -1,9 +1,9 @@
 // BINARY[…] and BINARY.SIZE[…] (RFC 9051 §6.4.5): a part without its transfer encoding. Large parts are decoded while they
 // are written, after a first pass that counts their octets. A part without its own encoding, such as a multipart, is sent
 // unchanged.
-import { partNumbered } from '../../../mail/body-section.js';
-import { decodeStream, decodeTransfer, isEncoded, sliceStream } from '../../../mail/decode/transfer.js';
-import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
+import { partNumbered } from '../../../mail-format/body-section.js';
+import { decodeStream, decodeTransfer, isEncoded, sliceStream } from '../../../mail-format/decode/transfer.js';
+import type { IndexedPart, OctetRange } from '../../../mail-format/message-index.js';
 import { primed } from '../../../net/tcp/primed-stream.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { PartialRange } from '../grammar/section.js';

@@ -1,7 +1,7 @@
 // BODY[…], RFC822, RFC822.HEADER and RFC822.TEXT (RFC 9051 §6.4.5): octets as they were received, except for NUL. A section that
 // the message does not have is empty, as in Dovecot.
-import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail/body-section.js';
-import type { OctetRange } from '../../../mail/message-index.js';
+import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail-format/body-section.js';
+import type { OctetRange } from '../../../mail-format/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { MOST_HEADER_OCTETS } from '../../../store/folder-messages.js';
 import type { PartialRange, Section } from '../grammar/section.js';

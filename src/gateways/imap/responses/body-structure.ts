@@ -1,8 +1,8 @@
 // BODYSTRUCTURE and BODY (RFC 9051 §7.5.2) from the MIME index. Decoded parameters of the index are written with
 // RFC 2231, descriptions with RFC 2047. A message part that the index does not descend into is shown as octets, because its
 // sections do not exist.
-import { embeddedMessage } from '../../../mail/body-section.js';
-import type { IndexedPart } from '../../../mail/message-index.js';
+import { embeddedMessage } from '../../../mail-format/body-section.js';
+import type { IndexedPart } from '../../../mail-format/message-index.js';
 import { octetsOf } from '../../sessions/output.js';
 import { nstring, quoted } from '../wire/format.js';
 

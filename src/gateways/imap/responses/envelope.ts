@@ -1,6 +1,6 @@
 // ENVELOPE (RFC 9051 §7.5.2) from the octets of a header: encoded words and dates stay as written, folds become spaces. The
 // first of several fields with the same name counts, but destinations are combined. The header is read as far as the MIME index reads it.
-import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
+import { DEFAULT_LIMITS } from '../../../mail-format/mime-index/limits.js';
 import { addressList } from './addresses.js';
 import { octetString } from './strings.js';
 

@@ -1,6 +1,6 @@
 // The items of a FETCH response; each one renders one attribute of a message.
-import type { IndexedPart } from '../../../mail/message-index.js';
-import { type PartBounds, readPartBounds, writePartBounds } from '../../../mail/writing/part-bounds.js';
+import type { IndexedPart } from '../../../mail-format/message-index.js';
+import { type PartBounds, readPartBounds, writePartBounds } from '../../../mail-format/writing/part-bounds.js';
 import type { Message } from '../messages/message-source.js';
 
 /** Text is a binary string. Content that is too large for memory is read while it is written. */

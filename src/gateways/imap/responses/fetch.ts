@@ -1,8 +1,8 @@
 // The attributes of FETCH as items of its response (RFC 9051 §7.5.2): each is prepared once per command and rendered for each
 // message. Immutable data comes from the message, flags and modseqs from the mirror.
-import { decodeTransfer, isEncoded } from '../../../mail/decode/transfer.js';
-import { headerIn } from '../../../mail/header/header-lines.js';
-import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
+import { decodeTransfer, isEncoded } from '../../../mail-format/decode/transfer.js';
+import { headerIn } from '../../../mail-format/header/header-lines.js';
+import type { IndexedPart, OctetRange } from '../../../mail-format/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { FetchAttribute } from '../grammar/fetch.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';

@@ -1,6 +1,6 @@
 // The flags of a message in responses (RFC 9051 §7.5.2). `\Recent` is never among them.
 import { DELETED_BIT } from '../../../actors/mailbox/protocol.js';
-import { DELETED_FLAG, flagNames } from '../../../mail/flags.js';
+import { DELETED_FLAG, flagNames } from '../../../mail-format/flags.js';
 import type { FolderMirror } from '../view/folder-mirror.js';
 
 /** Names of flags by their bits, for each combination that has occurred. */

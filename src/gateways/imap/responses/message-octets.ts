@@ -1,5 +1,5 @@
 // Octets of a message for FETCH: from a small message in memory, read as a range, or streamed when they are many.
-import type { OctetRange } from '../../../mail/message-index.js';
+import type { OctetRange } from '../../../mail-format/message-index.js';
 import { primed } from '../../../net/tcp/primed-stream.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { Message } from '../messages/message-source.js';

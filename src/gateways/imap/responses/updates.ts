@@ -1,6 +1,6 @@
 // Untagged responses about the selected mailbox that no command requested: changes of other sessions, deliveries and this session
 // (RFC 9051 §7.5). Expunges come first, then the new size, then flags, so each sequence number is valid when it is sent.
-import { FLAG_NAMES } from '../../../mail/flags.js';
+import { FLAG_NAMES } from '../../../mail-format/flags.js';
 import { removalsOf } from '../search/updating-searches.js';
 import type { Session } from '../session.js';
 import type { FolderMirror } from '../view/folder-mirror.js';

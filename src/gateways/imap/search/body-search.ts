@@ -2,10 +2,10 @@
 // they leave many, the search index of the mailbox decides by words. Texts are also read for a string without a word, and when
 // the index cannot answer.
 
-import { type SearchTerm, wordsOf } from '../../../mail/words/search-text.js';
-import { searchForm } from '../../../mail/words/unicode-casemap.js';
+import { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
+import { type SearchTerm, wordsOf } from '../../../mail-format/words/search-text.js';
+import { searchForm } from '../../../mail-format/words/unicode-casemap.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { FairSemaphore } from '../../../work/fair-semaphore.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 import { PositionSet } from '../view/position-set.js';
 import { type BodyTextRange, bodyTextOf, bodyTextRanges } from './body-texts.js';

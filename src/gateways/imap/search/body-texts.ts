@@ -1,10 +1,10 @@
 // The texts of a message's body as a search sees them: every text part, decoded, with HTML reduced to its words, the
 // headers of embedded messages, and the MIME header fields of parts, which TEXT searches too. The MIME index contains their
 // positions, so attachments are not read.
-import { htmlText } from '../../../mail/decode/html-text.js';
-import { textOf } from '../../../mail/decode/part-text.js';
-import { headerText, textCharset } from '../../../mail/header/field-text.js';
-import type { IndexedPart, MessageIndex, OctetRange } from '../../../mail/message-index.js';
+import { htmlText } from '../../../mail-format/decode/html-text.js';
+import { textOf } from '../../../mail-format/decode/part-text.js';
+import { headerText, textCharset } from '../../../mail-format/header/field-text.js';
+import type { IndexedPart, MessageIndex, OctetRange } from '../../../mail-format/message-index.js';
 
 /** Octets of the texts of one message that are searched. */
 const MOST_OCTETS = 1024 * 1024;

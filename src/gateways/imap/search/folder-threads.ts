@@ -1,6 +1,10 @@
 // The threads of messages that a search found. Threads of a whole folder are cached until messages are added or removed.
-import { type ThreadedMessage, type ThreadForest, threadsBySubject } from '../../../mail/threads/thread-forest.js';
-import { threadsByReferences } from '../../../mail/threads/thread-references.js';
+import {
+  type ThreadedMessage,
+  type ThreadForest,
+  threadsBySubject,
+} from '../../../mail-format/threads/thread-forest.js';
+import { threadsByReferences } from '../../../mail-format/threads/thread-references.js';
 import type { ThreadArguments } from '../grammar/search.js';
 import type { PositionSet } from '../view/position-set.js';
 import type { ResultKind } from './folder-results.js';

@@ -1,6 +1,6 @@
 // HEADER and the keys for single fields. When a whole folder is searched, the cached texts of fields are joined and later searched
 // in this form; the few messages that arrive later are tested one by one.
-import { searchForm } from '../../../mail/words/unicode-casemap.js';
+import { searchForm } from '../../../mail-format/words/unicode-casemap.js';
 import { PositionSet } from '../view/position-set.js';
 import type { SearchedMessages } from './body-search.js';
 import type { FolderResult, ResultKind } from './folder-results.js';

@@ -1,15 +1,15 @@
 // The texts of a message that searches, SORT and THREAD compare: made from its header once and cached with the message.
 import { isAscii } from 'node:buffer';
-import { characters, decodedBodies, fieldFinder, headerText } from '../../../mail/header/field-text.js';
-import { type SentDate, sentDate } from '../../../mail/header/sent-date.js';
-import type { IndexedAddress } from '../../../mail/message-index.js';
-import { addressList } from '../../../mail/mime-index/address-list.js';
-import { WordDecoder } from '../../../mail/mime-index/header-text.js';
-import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
-import { type BaseSubject, baseSubject } from '../../../mail/threads/base-subject.js';
-import type { ThreadedMessage } from '../../../mail/threads/thread-forest.js';
-import { threadIdsOf } from '../../../mail/threads/thread-ids.js';
-import { casemapped, searchForm } from '../../../mail/words/unicode-casemap.js';
+import { characters, decodedBodies, fieldFinder, headerText } from '../../../mail-format/header/field-text.js';
+import { type SentDate, sentDate } from '../../../mail-format/header/sent-date.js';
+import type { IndexedAddress } from '../../../mail-format/message-index.js';
+import { addressList } from '../../../mail-format/mime-index/address-list.js';
+import { WordDecoder } from '../../../mail-format/mime-index/header-text.js';
+import { DEFAULT_LIMITS } from '../../../mail-format/mime-index/limits.js';
+import { type BaseSubject, baseSubject } from '../../../mail-format/threads/base-subject.js';
+import type { ThreadedMessage } from '../../../mail-format/threads/thread-forest.js';
+import { threadIdsOf } from '../../../mail-format/threads/thread-ids.js';
+import { casemapped, searchForm } from '../../../mail-format/words/unicode-casemap.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 
 /** A text of a message, and the data that is needed to make it. */

@@ -1,5 +1,5 @@
 // Search keys that are decided for each message separately: facts of a message and its dates.
-import { DAY_MS } from '../../../mail/header/sent-date.js';
+import { DAY_MS } from '../../../mail-format/header/sent-date.js';
 import { startOf } from '../grammar/dates.js';
 import type { CalendarDay, SearchKey } from '../grammar/search.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';

@@ -1,7 +1,7 @@
 // What a search knows about the selected folder without reading messages: columns by position in the view, copied when the search
 // begins, so that a long search sees a single state.
 import { DELETED_BIT } from '../../../actors/mailbox/protocol.js';
-import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
+import { flagBit, isDeletedFlag } from '../../../mail-format/flags.js';
 import type { FolderView } from '../view/folder-view.js';
 import { PositionSet } from '../view/position-set.js';
 

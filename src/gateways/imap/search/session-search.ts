@@ -1,7 +1,7 @@
 // A search of one session's selected mailbox: the common start of SEARCH, SORT and THREAD, and the form of their results.
 import { unpackUids } from '../../../actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../actors/runtime/errors.js';
-import type { SearchTerm } from '../../../mail/words/search-text.js';
+import type { SearchTerm } from '../../../mail-format/words/search-text.js';
 import { bad, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import type { SearchKey, SearchReturn } from '../grammar/search.js';

@@ -1,6 +1,6 @@
 // The order of SORT (RFC 5256 §3, RFC 5957): each criterion gives every message a rank, the ranks are compared in turn, and
 // messages of equal rank keep the order of the mailbox. The order of a whole folder is cached until other messages arrive.
-import { ascending, sortedStepwise } from '../../../mail/stepwise-sort.js';
+import { ascending, sortedStepwise } from '../../../mail-format/stepwise-sort.js';
 import type { SortKey } from '../grammar/search.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 import type { PositionSet } from '../view/position-set.js';

@@ -1,6 +1,6 @@
 // Formats an untagged THREAD (RFC 5256 §4): a message is followed by its only child, or by several children as lists in
 // parentheses. It does not recurse, because senders decide how deep threads are.
-import { NONE, type ThreadForest } from '../../../mail/threads/thread-forest.js';
+import { NONE, type ThreadForest } from '../../../mail-format/threads/thread-forest.js';
 
 /** Marks the end of a list among the nodes that are still to be written. */
 const CLOSE = -2;

@@ -1,7 +1,7 @@
 // Searches whose changing results are sent to the client (RFC 5267 §4.3): RETURN (UPDATE) of SEARCH and SORT. They
 // belong to the view of the selected mailbox and end with it. A message is tested again when its modseq has risen; an
 // expunged message leaves the results just before the EXPUNGE response.
-import type { Reservation } from '../../../work/keyed-limiter.js';
+import type { Reservation } from '../../../concurrency/keyed-limiter.js';
 import { bad, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import type { SearchKey, SortKey } from '../grammar/search.js';

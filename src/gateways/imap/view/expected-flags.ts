@@ -1,6 +1,6 @@
 // Predicts the flags of messages after a STORE with .SILENT, and compares them with the actual ones.
 import { DELETED_BIT } from '../../../actors/mailbox/protocol.js';
-import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
+import { flagBit, isDeletedFlag } from '../../../mail-format/flags.js';
 import type { FlagChange, FolderMirror, StoredFlags } from './folder-mirror.js';
 
 /** A comparable value of a message's flags: the bits, or a text when there are keywords. */

@@ -1,7 +1,7 @@
 // Parses the text of one command by the rules of the grammar: one synchronous method per rule, never past the end. The text is as
 // received, including literals; each character is one octet. `command-source` reads the lines and limits the octets.
 import { isUtf8 } from 'node:buffer';
-import { decodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
+import { decodeModifiedUtf7 } from '../../../mail-format/modified-utf7.js';
 import { no, Refused } from '../completion.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../limits.js';
 import { ASTRING, ATOM, endOfRun, LIST, WORD } from './character-classes.js';

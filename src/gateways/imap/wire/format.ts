@@ -2,7 +2,7 @@
 // `Output.write`. Eight-bit text is sent in literals, which every client can read; names of mailboxes are the
 // exception of RFC 9051 §5.1.
 
-import { encodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
+import { encodeModifiedUtf7 } from '../../../mail-format/modified-utf7.js';
 import { octetsOf } from '../../sessions/output.js';
 import { ASTRING, isRun } from './character-classes.js';
 

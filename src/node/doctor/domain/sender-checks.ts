@@ -1,10 +1,11 @@
 // The checks of who may send for a domain: `spf`, `dkim`, `dmarc`.
-import { dmarcRecord } from '../../../checks/mailauth/dmarc-record.js';
-import { Lookups } from '../../../checks/mailauth/lookups.js';
-import { checkPublishedKey } from '../../../checks/mailauth/published-key.js';
-import { Spf } from '../../../checks/mailauth/spf.js';
-import { tagList } from '../../../mail/authentication/tag-list.js';
-import { type Relay, relayPlace } from '../../../mail/relay-url.js';
+
+import { tagList } from '../../../mail-format/authentication/tag-list.js';
+import { type Relay, relayPlace } from '../../../mail-format/relay-url.js';
+import { dmarcRecord } from '../../../message-checks/mailauth/dmarc-record.js';
+import { Lookups } from '../../../message-checks/mailauth/lookups.js';
+import { checkPublishedKey } from '../../../message-checks/mailauth/published-key.js';
+import { Spf } from '../../../message-checks/mailauth/spf.js';
 import type { SigningKey } from '../../../store/signing-keys.js';
 import { signingKeysFor } from '../../domains/domain-records.js';
 import type { CheckedDomain, DomainCheck } from '../check.js';

@@ -1,6 +1,6 @@
 // The directory in PostgreSQL: combines the statements about accounts, addresses, keys and domains to one store, and converts the
 // driver's errors to faults and conflicts.
-import { isUuid } from '../../../mail/ids.js';
+import { isUuid } from '../../../mail-format/ids.js';
 import { DirectoryConflict, type DirectoryStore } from '../../directory.js';
 import { codeOf, type Sql, storeFault } from '../driver/client.js';
 import {

@@ -1,7 +1,7 @@
 // Rows of the log: the entries of one seq as JSON, and separately the ids that entries contain packed. Two entries may use the
 // same ids.
-import { uuidOctets } from '../../../mail/ids.js';
-import { PackedIds } from '../../../mail/packed-ids.js';
+import { uuidOctets } from '../../../mail-format/ids.js';
+import { PackedIds } from '../../../mail-format/packed-ids.js';
 import type { Change } from '../../changes/changes.js';
 
 const ID_OCTETS = 16;

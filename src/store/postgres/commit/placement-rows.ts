@@ -1,6 +1,6 @@
 // Placements in the statement of a mailbox commit: new ones, removed ones, and those whose `\Deleted` changes. Adjacent
 // placements with the same values form one row. Many new ones have packed ids and the first of their UIDs (decision 0056).
-import { PackedIds } from '../../../mail/packed-ids.js';
+import { PackedIds } from '../../../mail-format/packed-ids.js';
 import type { CoalescedPlacements } from '../../changes/coalesced-placements.js';
 import { uuidArray } from '../driver/binary-array.js';
 import { runsOf } from '../driver/runs.js';

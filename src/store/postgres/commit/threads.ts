@@ -1,8 +1,8 @@
 // Threads in PostgreSQL: the key of a message id, the emails of a thread, and the joining of threads that an email shows to be
 // one. The commit (mailbox-commit) finds the thread of a new email.
 import { hash } from 'node:crypto';
-import { uuidText } from '../../../mail/ids.js';
-import { joinedSets } from '../../../mail/threads/thread.js';
+import { uuidText } from '../../../mail-format/ids.js';
+import { joinedSets } from '../../../mail-format/threads/thread.js';
 import type { EmailSummaryRow, ThreadPart, ThreadRows } from '../../mailboxes.js';
 import type { Sql } from '../driver/client.js';
 import { emailSummaryColumns } from '../mailbox/mailbox-columns.js';

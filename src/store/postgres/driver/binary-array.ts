@@ -1,5 +1,5 @@
 // Arrays as parameters in the binary form of the protocol (`array_recv`).
-import type { PackedIds } from '../../../mail/packed-ids.js';
+import type { PackedIds } from '../../../mail-format/packed-ids.js';
 import { ID_OCTETS } from './id-set.js';
 import { Octets } from './octet-parameters.js';
 

@@ -1,7 +1,7 @@
 // Refuses a database that would break Mansio's promises: an answer after the commit means nothing when a commit may not survive a
 // crash. The check runs once at start, on the settings in force for Mansio's role and database. Every session sets
 // synchronous_commit itself.
-import { StartFault } from '../../../work/start-fault.js';
+import { StartFault } from '../../../concurrency/start-fault.js';
 import { type Sql, storeFault } from './client.js';
 
 /** The database cannot be used as it is; the message names every problem and its remedy. */

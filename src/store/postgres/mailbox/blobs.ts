@@ -1,6 +1,6 @@
 // Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of one page. This file stores blobs that something
 // will refer to soon, reads blobs, and collects those without a reference; blob-writes writes the bytes.
-import type { MessageIndex, OctetRange } from '../../../mail/message-index.js';
+import type { MessageIndex, OctetRange } from '../../../mail-format/message-index.js';
 import { type BlobContent, type BlobStore, isSmall } from '../../blobs.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import { StoreFault } from '../../errors.js';

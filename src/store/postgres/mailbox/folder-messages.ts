@@ -1,5 +1,5 @@
 // The messages of a folder in PostgreSQL: placement and email, and on request the start of the blob and its index.
-import { uuidTime } from '../../../mail/ids.js';
+import { uuidTime } from '../../../mail-format/ids.js';
 import {
   type FolderBlobStore,
   type FolderMessageNeeds,

@@ -2,8 +2,8 @@
 // rows are added, as in every commit of the mailbox: a message is visible either as a placed email or as a row, so it is never
 // added twice.
 import { createHash } from 'node:crypto';
-import { MOST_FOLDERS_OF_ROLE } from '../../../mail/folder-name.js';
-import { caseFolded } from '../../../mail/words/case-fold.js';
+import { MOST_FOLDERS_OF_ROLE } from '../../../mail-format/folder-name.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { isSmall } from '../../blobs.js';
 import { StoreFault } from '../../errors.js';
 import {

@@ -2,7 +2,7 @@
 // Concurrent claims share a statement. The statement reads as of its start, and the claim may follow a commit of the previous
 // owner. Every commit raises the modseq of the account, so the data that was read is valid if both have the same modseq. A claim
 // does not wait for the disk: a commit needs the claimed epoch and brings the claim to the disk with it.
-import { uuidOctets, uuidText } from '../../../mail/ids.js';
+import { uuidOctets, uuidText } from '../../../mail-format/ids.js';
 import type { ClaimedAccount, EmailPage, KeywordSet, PlacementPage, SmallMailbox } from '../../mailboxes.js';
 import { guarded, type Sql } from '../driver/client.js';
 import { GroupCommit } from '../driver/group-commit.js';

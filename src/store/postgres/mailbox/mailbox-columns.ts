@@ -1,6 +1,6 @@
 // The columns of a mailbox's tables: one declaration each for emails, folders and filters. The commit, the queries and the
 // loading of a mailbox take their column lists from here.
-import { type MessageSummary, messageSummary } from '../../../mail/summary.js';
+import { type MessageSummary, messageSummary } from '../../../mail-format/summary.js';
 import type { EmailRow, FilterRow, FolderRow } from '../../mailbox-rows.js';
 import { type Column, certainFlag, columnsOf, flag, hex, integer, text, texts, time, uuid } from '../driver/columns.js';
 

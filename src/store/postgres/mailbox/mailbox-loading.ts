@@ -1,6 +1,6 @@
 // Reads a mailbox for its actor. The server packs each column of many thousand rows into one bytea, which loads a large mailbox
 // several times faster than row by row; a small mailbox takes one round trip per function.
-import { uuidText } from '../../../mail/ids.js';
+import { uuidText } from '../../../mail-format/ids.js';
 import type { AnnotationRow } from '../../mailbox-rows.js';
 import type {
   EmailPage,

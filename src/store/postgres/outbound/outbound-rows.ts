@@ -1,5 +1,5 @@
 // Reads one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
-import type { IndexedAddress } from '../../../mail/message-index.js';
+import type { IndexedAddress } from '../../../mail-format/message-index.js';
 import type { BlindRecipient, OutboundCounts, SubmittedCopy } from '../../mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../../outbound.js';
 import type { Fragment, Sql } from '../driver/client.js';

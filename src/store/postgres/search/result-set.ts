@@ -1,7 +1,7 @@
 // The ids that a search has found in segments, each once, although two segments may have the same email. Most segments hold ids
 // in order, and no two cover the same time: then nothing has to be looked up.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { uuidOctets } from '../../../mail/ids.js';
+import { uuidOctets } from '../../../mail-format/ids.js';
 import { own } from '../driver/binary-results.js';
 import { ID_OCTETS, IdSet } from '../driver/id-set.js';
 

@@ -1,7 +1,7 @@
 // Finds the emails that contain the words of a search. The pages that may contain them come from the database, segment by segment
 // in the order of their ids. A segment that disappears meanwhile was merged into one with a greater id, so a search that
 // continues after it misses nothing and needs no snapshot.
-import type { SearchTerm } from '../../../mail/words/search-text.js';
+import type { SearchTerm } from '../../../mail-format/words/search-text.js';
 import { StoreFault } from '../../errors.js';
 import { type FoundEmails, type SearchPart, SearchTooLarge } from '../../search.js';
 import type { IndexPage } from '../../word-index/index-page.js';

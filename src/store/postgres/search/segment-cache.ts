@@ -1,7 +1,7 @@
 // Keeps searched segments in memory while there is room: small ones completely, large ones only with their ids. Segments never
 // change. A segment that does not fit next to others of its account is not kept, because every search reads all of them in the
 // same order.
-import { type BudgetedCache, CacheBudget } from '../../../work/cache-budget.js';
+import { type BudgetedCache, CacheBudget } from '../../../concurrency/cache-budget.js';
 import type { IndexPage } from '../../word-index/index-page.js';
 
 const NODE_OCTETS = 32 * 1024 * 1024;

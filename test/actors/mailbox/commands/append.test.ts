@@ -1,6 +1,6 @@
 // Tests special cases of append: many messages, a message that replaces another, save dates, what clients hear.
 import { randomUUID } from 'node:crypto';
-import { uuidTime } from '../../../../src/mail/ids.js';
+import { uuidTime } from '../../../../src/mail-format/ids.js';
 import test from '../../../support/test.js';
 import { blobOf, start, summary } from '../command-world.js';
 

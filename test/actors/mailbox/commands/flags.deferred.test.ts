@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../../src/actors/mailbox/state/named-emails.js';
-import { ANSWERED, FLAGGED, SEEN } from '../../../../src/mail/flags.js';
-import { DELETED_BIT, unpackFlags, unpackUids } from '../../../../src/mail/packed-columns.js';
+import { ANSWERED, FLAGGED, SEEN } from '../../../../src/mail-format/flags.js';
+import { DELETED_BIT, unpackFlags, unpackUids } from '../../../../src/mail-format/packed-columns.js';
 import { postgresDeferredFlags } from '../../../../src/store/postgres/commit/deferred-flags.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { FLAG_NAMES, FLAGGED, SEEN } from '../../../../src/mail/flags.js';
+import { FLAG_NAMES, FLAGGED, SEEN } from '../../../../src/mail-format/flags.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { message } from '../command-world.js';

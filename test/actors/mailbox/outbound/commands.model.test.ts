@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { OutboundEmail } from '../../../../src/actors/mailbox/outbound/protocol.js';
-import { OUTBOUND_STATUSES } from '../../../../src/mail/outbound-status.js';
+import { OUTBOUND_STATUSES } from '../../../../src/mail-format/outbound-status.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../mailbox-world.js';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { MailboxProtocol } from '../../../../src/actors/mailbox/protocol.js';
 import type { Reply } from '../../../../src/actors/runtime/protocol.js';
-import { DELETED_BIT, unpackFlags, unpackModseqs, unpackUids } from '../../../../src/mail/packed-columns.js';
+import { DELETED_BIT, unpackFlags, unpackModseqs, unpackUids } from '../../../../src/mail-format/packed-columns.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { message } from '../command-world.js';

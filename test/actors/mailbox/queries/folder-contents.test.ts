@@ -1,7 +1,7 @@
 // Tests the changes in a folder since a modseq, as a client that keeps a copy of the folder asks for them.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { FLAGGED, SEEN } from '../../../../src/mail/flags.js';
+import { FLAGGED, SEEN } from '../../../../src/mail-format/flags.js';
 import {
   DELETED_BIT,
   packFlags,
@@ -10,7 +10,7 @@ import {
   unpackFlags,
   unpackModseqs,
   unpackUids,
-} from '../../../../src/mail/packed-columns.js';
+} from '../../../../src/mail-format/packed-columns.js';
 import test from '../../../support/test.js';
 import { message } from '../command-world.js';
 import { mailboxWorld } from '../mailbox-world.js';

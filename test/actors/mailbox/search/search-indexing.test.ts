@@ -5,7 +5,7 @@ import pino from 'pino';
 import type { StoredMessage } from '../../../../src/actors/mailbox/search/email-texts.js';
 import { startSearchIndexing } from '../../../../src/actors/mailbox/search/search-indexing.js';
 import { makeSearchable } from '../../../../src/actors/mailbox/search/searchable-emails.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
 import { openEmailTexts } from '../../../../src/node/engine/email-texts.js';
 import { StoreFault } from '../../../../src/store/errors.js';
 import type { IndexedEmail, UnindexedEmail } from '../../../../src/store/search.js';

@@ -10,9 +10,9 @@ import { startSearchMerging } from '../../../../src/actors/mailbox/search/search
 import { startHost } from '../../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../../src/actors/runtime/transport/transport-local.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
-import { summarize } from '../../../../src/mail/summary.js';
-import { searchTerms } from '../../../../src/mail/words/search-text.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
+import { summarize } from '../../../../src/mail-format/summary.js';
+import { searchTerms } from '../../../../src/mail-format/words/search-text.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { postgresInbound } from '../../../../src/store/postgres/mailbox/inbound.js';

@@ -2,8 +2,8 @@
 // queries against the plain definition.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { unpackUids } from '../../../../src/mail/packed-columns.js';
-import { fold, searchTerms, wordsOf } from '../../../../src/mail/words/search-text.js';
+import { unpackUids } from '../../../../src/mail-format/packed-columns.js';
+import { fold, searchTerms, wordsOf } from '../../../../src/mail-format/words/search-text.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { type Mail, setUp } from './search-world.js';

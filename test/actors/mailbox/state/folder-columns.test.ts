@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { EmailColumns } from '../../../../src/actors/mailbox/state/email-columns.js';
 import { FolderColumns } from '../../../../src/actors/mailbox/state/folder-columns.js';
 import { SparseColumn } from '../../../../src/actors/mailbox/state/sparse-column.js';
-import { uuidV7 } from '../../../../src/mail/ids.js';
+import { uuidV7 } from '../../../../src/mail-format/ids.js';
 import type { FolderRow } from '../../../../src/store/mailboxes.js';
 import test from '../../../support/test.js';
 

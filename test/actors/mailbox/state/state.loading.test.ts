@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { FolderColumns } from '../../../../src/actors/mailbox/state/folder-columns.js';
 import { loadMailbox, MailboxState } from '../../../../src/actors/mailbox/state/state.js';
-import { uuidV7 } from '../../../../src/mail/ids.js';
+import { uuidV7 } from '../../../../src/mail-format/ids.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
 import { postgresEvents } from '../../../../src/store/postgres/mailbox/events.js';

@@ -1,8 +1,8 @@
 // Tests the memory of bodies: only octets that have arrived count, and no key takes what the next one needs.
 
+import type { KeyedLimiter } from '../../../../src/concurrency/keyed-limiter.js';
 import { bodyLimiter, readBodyPieces } from '../../../../src/gateways/http/pipeline/body-memory.js';
 import { Problem } from '../../../../src/gateways/http/problem.js';
-import type { KeyedLimiter } from '../../../../src/work/keyed-limiter.js';
 import test from '../../../support/test.js';
 
 const KIB = 1024;

@@ -5,8 +5,8 @@ import { pageOf } from '../../../../src/gateways/http/routes/emails/email-shapes
 import { liveLists } from '../../../../src/gateways/http/routes/emails/live-lists.js';
 import { HUB_LIMITS, type HubLimits } from '../../../../src/gateways/hub/limits.js';
 import { LiveQueries } from '../../../../src/gateways/hub/live-queries/live-queries.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
-import { summarize } from '../../../../src/mail/summary.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
+import { summarize } from '../../../../src/mail-format/summary.js';
 import { ALICE, FakeBlobs } from '../../http/fakes.js';
 import { startMailboxes } from '../../http/mailboxes.js';
 import { ListClient } from './list-client.js';

@@ -1,7 +1,7 @@
 // Tests that every part in BODYSTRUCTURE can be fetched: nested parts as deep as the index goes, and messages in base64.
 
-import type { IndexedPart } from '../../../../src/mail/message-index.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
+import type { IndexedPart } from '../../../../src/mail-format/message-index.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
 import test from '../../../support/test.js';
 import { ALICE, startImap } from '../gateway.js';
 

@@ -1,7 +1,7 @@
 // Tests LIST, LSUB, NAMESPACE and STATUS.
 
 import fc from 'fast-check';
-import { encodeModifiedUtf7 } from '../../../../src/mail/modified-utf7.js';
+import { encodeModifiedUtf7 } from '../../../../src/mail-format/modified-utf7.js';
 import test from '../../../support/test.js';
 import type { ImapClient } from '../client.js';
 import { ALICE, startImap } from '../gateway.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ListPattern } from '../../../../src/gateways/imap/mailboxes/list-pattern.js';
-import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../../../src/mail/modified-utf7.js';
+import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../../../src/mail-format/modified-utf7.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 

@@ -1,5 +1,5 @@
 // Implements folders of messages in memory for tests of the message source: each statement is counted, and waits when told to.
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
 import type { FolderMessageRow, FolderMessageStore } from '../../../../src/store/folder-messages.js';
 
 export interface Statement {

@@ -2,7 +2,7 @@
 
 import { bodyStructureOf, embeddedMessages } from '../../../../src/gateways/imap/responses/body-structure.js';
 import { envelopeOf } from '../../../../src/gateways/imap/responses/envelope.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
 import test from '../../../support/test.js';
 
 function structure(message: string, isExtended = true): string {

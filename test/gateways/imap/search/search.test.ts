@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import type { CalendarDay, SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { LAST } from '../../../../src/gateways/imap/grammar/sequence-set.js';
-import { flagBit } from '../../../../src/mail/flags.js';
+import { flagBit } from '../../../../src/mail-format/flags.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { emailIdOf, type MadeMessage, searchedMailbox, threadIdOf } from './searched-messages.js';

@@ -12,9 +12,9 @@ import type { FolderView } from '../../../../src/gateways/imap/view/folder-view.
 import { positionsOf } from '../../../../src/gateways/imap/view/named-positions.js';
 import { PositionSet } from '../../../../src/gateways/imap/view/position-set.js';
 import type { Output } from '../../../../src/gateways/sessions/output.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
-import { DELETED_BIT } from '../../../../src/mail/packed-columns.js';
-import { type SearchTerm, wordsOf } from '../../../../src/mail/words/search-text.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
+import { DELETED_BIT } from '../../../../src/mail-format/packed-columns.js';
+import { type SearchTerm, wordsOf } from '../../../../src/mail-format/words/search-text.js';
 
 export interface MadeMessage {
   readonly uid: number;

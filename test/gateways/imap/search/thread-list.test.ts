@@ -1,7 +1,7 @@
 // Tests the text of THREAD: the examples of RFC 5256 §4, and deep threads.
 
 import { threadList } from '../../../../src/gateways/imap/search/thread-list.js';
-import { NONE, type ThreadForest } from '../../../../src/mail/threads/thread-forest.js';
+import { NONE, type ThreadForest } from '../../../../src/mail-format/threads/thread-forest.js';
 import test from '../../../support/test.js';
 
 /** Runs all steps without yielding to other work. */

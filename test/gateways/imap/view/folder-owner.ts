@@ -4,8 +4,8 @@ import { type Observable, Subject } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../src/actors/runtime/errors.js';
 import type { FolderModseqs } from '../../../../src/gateways/imap/view/folder-mirror.js';
-import { flagBit } from '../../../../src/mail/flags.js';
-import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/mail/packed-columns.js';
+import { flagBit } from '../../../../src/mail-format/flags.js';
+import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/mail-format/packed-columns.js';
 
 export const ACCOUNT = 'account';
 export const FOLDER = 'folder';

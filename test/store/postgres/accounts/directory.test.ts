@@ -1,7 +1,7 @@
 // Tests the directory store in a real PostgreSQL: accounts, unclaimed mailboxes, addresses, keys, and notifications of changes.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import type { MessageSummary } from '../../../../src/mail/summary.js';
+import type { MessageSummary } from '../../../../src/mail-format/summary.js';
 import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../../../src/store/directory.js';
 import { StoreFault } from '../../../../src/store/errors.js';
 import { lockDomain } from '../../../../src/store/postgres/accounts/address-rows.js';

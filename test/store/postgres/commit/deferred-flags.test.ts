@@ -2,7 +2,7 @@
 // the flags of the last change.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { uuidText } from '../../../../src/mail/ids.js';
+import { uuidText } from '../../../../src/mail-format/ids.js';
 import type { ChangeContent } from '../../../../src/store/changes/changes.js';
 import { startFlagFlushing } from '../../../../src/store/flag-flushing.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';

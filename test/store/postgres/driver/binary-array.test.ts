@@ -1,7 +1,7 @@
 // Tests arrays of uuids as parameters and in results, with a real server: packed ids and lists of texts.
 
 import fc from 'fast-check';
-import { PackedIds } from '../../../../src/mail/packed-ids.js';
+import { PackedIds } from '../../../../src/mail-format/packed-ids.js';
 import { newId } from '../../../../src/store/ids/new-id.js';
 import { uuidArray } from '../../../../src/store/postgres/driver/binary-array.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { OctetRange } from '../../../../src/mail/message-index.js';
-import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
-import { summarize } from '../../../../src/mail/summary.js';
+import type { OctetRange } from '../../../../src/mail-format/message-index.js';
+import { indexMessage } from '../../../../src/mail-format/mime-index/indexer.js';
+import { summarize } from '../../../../src/mail-format/summary.js';
 import type { BlobContent } from '../../../../src/store/blobs.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect, type Sql, type SqlTransaction } from '../../../../src/store/postgres/driver/client.js';

@@ -1,7 +1,7 @@
 // Tests that a claim returns a small mailbox as reading it part by part would, and never one that a commit of the previous owner
 // has changed meanwhile.
 
-import { FLAGGED, SEEN } from '../../../../src/mail/flags.js';
+import { FLAGGED, SEEN } from '../../../../src/mail-format/flags.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { postgresMailboxes } from '../../../../src/store/postgres/mailbox/mailboxes.js';

@@ -2,8 +2,8 @@
 // removals and deletions find meanwhile.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { uuidText } from '../../../../src/mail/ids.js';
-import { searchTerms } from '../../../../src/mail/words/search-text.js';
+import { uuidText } from '../../../../src/mail-format/ids.js';
+import { searchTerms } from '../../../../src/mail-format/words/search-text.js';
 import { newId } from '../../../../src/store/ids/new-id.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';

@@ -2,8 +2,8 @@
 // alone, in short emails and long ones, in many segments and few.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { uuidText } from '../../../../src/mail/ids.js';
-import { type SearchTerm, wordCount } from '../../../../src/mail/words/search-text.js';
+import { uuidText } from '../../../../src/mail-format/ids.js';
+import { type SearchTerm, wordCount } from '../../../../src/mail-format/words/search-text.js';
 import { newId } from '../../../../src/store/ids/new-id.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';

@@ -2,7 +2,7 @@
 // sends events and counts.
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../actors/runtime/errors.js';
-import { isUuid } from '../../../../mail/ids.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import { choice, record, text } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { notFound, Problem, refused } from '../../problem.js';

@@ -2,7 +2,7 @@
 import type { Infer } from 'superstruct';
 import { defaulted, nullable } from 'superstruct';
 import type { Webhooks } from '../../../../actors/account/protocol.js';
-import { isUuid } from '../../../../mail/ids.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import type { ReplayStart, Webhook, WebhookDelivery } from '../../../../store/webhooks.js';
 import { CLIENT_EVENT_TYPES, type ClientEventType } from '../../../events/client-events.js';
 import { wholeChange } from '../../../events/cursor.js';

@@ -1,6 +1,6 @@
 // Replies with an attachment of a stored message, streamed from the blob at the client's pace. Its bytes come from a stranger and are
 // served from our origin, so browsers must not run or sniff them.
-import { attachmentContent, attachmentPart } from '../../../../mail/writing/attachment-content.js';
+import { attachmentContent, attachmentPart } from '../../../../mail-format/writing/attachment-content.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import { attachmentDisposition } from '../../content-disposition.js';
 import type { HeaderField, ReplyStream } from '../../exchange.js';

@@ -1,7 +1,7 @@
 // Replies that show bodies of messages. Their memory counts for the account until the client has received the reply, so neither many views
 // nor slow clients of one account use up the node.
 
-import type { BodyDecoder, ReadRanges, Viewer } from '../../../../content/decode/decoder.js';
+import type { BodyDecoder, ReadRanges, Viewer } from '../../../../message-content/decode/decoder.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import { Problem } from '../../problem.js';
 

@@ -1,7 +1,7 @@
 // Details of emails as JSON. The part that never changes is encoded once and cached, unless the message is large.
 import type { EmailDetail } from '../../../../actors/mailbox/protocol.js';
-import type { BodyDecoder, Viewer } from '../../../../content/decode/decoder.js';
-import type { MessageIndex } from '../../../../mail/message-index.js';
+import type { MessageIndex } from '../../../../mail-format/message-index.js';
+import type { BodyDecoder, Viewer } from '../../../../message-content/decode/decoder.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import { rangesOf } from './body-views.js';
 import { contentOf, detailJson } from './email-detail.js';

@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail, emailHead } from '../../../../actors/mailbox/protocol.js';
-import type { Verdicts } from '../../../../mail/authentication/authentication-results.js';
-import type { Bodies } from '../../../../mail/decode/bodies.js';
-import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../../mail/message-index.js';
+import type { Verdicts } from '../../../../mail-format/authentication/authentication-results.js';
+import type { Bodies } from '../../../../mail-format/decode/bodies.js';
+import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../../mail-format/message-index.js';
 import { type attachment, type emailDetail, isoTime, type recipient, shown } from './email-shapes.js';
 
 export type Detail = Infer<typeof emailDetail>;

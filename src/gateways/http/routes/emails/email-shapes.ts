@@ -10,8 +10,8 @@ import {
   type MailboxProtocol,
 } from '../../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../../actors/runtime/protocol.js';
-import { RESULTS } from '../../../../mail/authentication/authentication-results.js';
-import { RECIPIENT_TYPES } from '../../../../mail/outbound-status.js';
+import { RESULTS } from '../../../../mail-format/authentication/authentication-results.js';
+import { RECIPIENT_TYPES } from '../../../../mail-format/outbound-status.js';
 import { EncodedJson } from '../../encoded-json.js';
 import {
   choice,

@@ -2,7 +2,7 @@
 // email.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
-import { isUuid } from '../../../../mail/ids.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import { flag, record, textList, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, refused } from '../../problem.js';

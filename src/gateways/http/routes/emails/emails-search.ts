@@ -2,8 +2,8 @@
 import { type Infer, optional } from 'superstruct';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Payload } from '../../../../actors/runtime/protocol.js';
-import { flagBit, isKeyword } from '../../../../mail/flags.js';
-import { searchTerms, wordCount } from '../../../../mail/words/search-text.js';
+import { flagBit, isKeyword } from '../../../../mail-format/flags.js';
+import { searchTerms, wordCount } from '../../../../mail-format/words/search-text.js';
 import type { FieldErrors } from '../../../problem-details.js';
 import { flagParameter, leaf, periodOf, type record, text } from '../../fields.js';
 import { invalid } from '../../problem.js';

@@ -2,7 +2,7 @@
 // for integrations.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
-import { bodyOctets } from '../../../../content/decode/decoder.js';
+import { bodyOctets } from '../../../../message-content/decode/decoder.js';
 import { EncodedJson } from '../../encoded-json.js';
 import { atLeastOne, flag, idParameter, record } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';

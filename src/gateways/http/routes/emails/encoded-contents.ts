@@ -1,7 +1,7 @@
 // A cache of encoded contents of the messages that details showed recently: a content does not change while the email exists. The mailbox
 // is asked for the email first, so nothing is shown to others, or after the email is deleted.
 import { LRUCache } from 'lru-cache';
-import { type BudgetedCache, CacheBudget } from '../../../../work/cache-budget.js';
+import { type BudgetedCache, CacheBudget } from '../../../../concurrency/cache-budget.js';
 
 const NODE_OCTETS = 32 * 1024 * 1024;
 const ACCOUNT_OCTETS = 2 * 1024 * 1024;

@@ -1,9 +1,13 @@
 // The header of a stored message as details show it: a limited part of it, read from the store.
 
-import { NO_VERDICTS, type Verdicts, verdictsOf } from '../../../../mail/authentication/authentication-results.js';
-import { fieldValue, headerLines } from '../../../../mail/header/header-lines.js';
-import { headerPairs } from '../../../../mail/header/header-pairs.js';
-import type { MessageIndex } from '../../../../mail/message-index.js';
+import {
+  NO_VERDICTS,
+  type Verdicts,
+  verdictsOf,
+} from '../../../../mail-format/authentication/authentication-results.js';
+import { fieldValue, headerLines } from '../../../../mail-format/header/header-lines.js';
+import { headerPairs } from '../../../../mail-format/header/header-pairs.js';
+import type { MessageIndex } from '../../../../mail-format/message-index.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 
 /** Octets that are read at most; nearly every header is shorter. */

@@ -2,7 +2,7 @@
 // marked partial, and clients can request them one by one. A reply without the whole conversation is marked.
 import { optional } from 'superstruct';
 import type { EmailDetail } from '../../../../actors/mailbox/protocol.js';
-import type { Viewer } from '../../../../content/decode/decoder.js';
+import type { Viewer } from '../../../../message-content/decode/decoder.js';
 import { EncodedJson } from '../../encoded-json.js';
 import type { HeaderField } from '../../exchange.js';
 import { idParameter, list, pageOr, pageSizeOr } from '../../fields.js';

@@ -3,7 +3,7 @@ import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';
 import type { Filter, Label, Mailboxes } from '../../../../actors/mailbox/protocol.js';
 import type { AnyStruct } from '../../../../actors/runtime/protocol.js';
-import { isUuid } from '../../../../mail/ids.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import {
   atLeastOne,
   flag,

@@ -1,5 +1,5 @@
 // Folders as clients name them: by id, or by the role of a system folder.
-import { isUuid } from '../../../../mail/ids.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import { fromText, leaf } from '../../fields.js';
 import type { JsonSchema } from '../../openapi/json-schema.js';
 

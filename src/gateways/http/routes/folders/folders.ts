@@ -3,8 +3,8 @@
 import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';
 import type { Folder, Mailboxes } from '../../../../actors/mailbox/protocol.js';
-import { LONGEST_LEVEL, levelName, shownName } from '../../../../mail/folder-name.js';
-import { isUuid } from '../../../../mail/ids.js';
+import { LONGEST_LEVEL, levelName, shownName } from '../../../../mail-format/folder-name.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import { choice, flag, idParameter, list, record, text, uuid, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, refused } from '../../problem.js';

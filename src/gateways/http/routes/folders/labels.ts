@@ -1,8 +1,14 @@
 // Labels and the emails that carry them. A refusal of a body names every faulty field.
 import type { Infer } from 'superstruct';
 import type { Label, Mailboxes } from '../../../../actors/mailbox/protocol.js';
-import { isSystemName, LABEL_COLOR, LONGEST_LEVEL, labelName, SYSTEM_NAMES } from '../../../../mail/folder-name.js';
-import { isUuid } from '../../../../mail/ids.js';
+import {
+  isSystemName,
+  LABEL_COLOR,
+  LONGEST_LEVEL,
+  labelName,
+  SYSTEM_NAMES,
+} from '../../../../mail-format/folder-name.js';
+import { isUuid } from '../../../../mail-format/ids.js';
 import { idParameter, leaf, list, record, smallWhole, text, timestamp, uuid, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, notFound, refused } from '../../problem.js';

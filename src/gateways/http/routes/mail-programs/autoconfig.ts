@@ -2,7 +2,7 @@
 // domain itself under `.well-known`. Some programs send no address; then the requested host names the domain.
 import { optional } from 'superstruct';
 import type { HostedDomains } from '../../../../actors/directory/protocol.js';
-import { parseAddress } from '../../../../mail/address.js';
+import { parseAddress } from '../../../../mail-format/address.js';
 import { text } from '../../fields.js';
 import { clientConfig } from '../../mail-programs/client-config.js';
 import { mailServers } from '../../mail-programs/mail-servers.js';

@@ -1,7 +1,7 @@
 // Serves the settings of an address where Outlook looks for them: plain XML by POST, which other programs request too, and a JSON document
 // that tells its URL. Programs send the password of their user with the request: these routes ignore credentials.
 import { coerce, defaulted, optional } from 'superstruct';
-import { parseAddress } from '../../../../mail/address.js';
+import { parseAddress } from '../../../../mail-format/address.js';
 import { choice, record, text } from '../../fields.js';
 import {
   type AutodiscoverError,

@@ -1,10 +1,10 @@
 // The attachments that a client adds to an email: files in the request, and attachments of stored emails, which do not travel to the client
 // and back.
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
-import { attachmentKind, copiedAttachment } from '../../../../content/compose/copied-attachments.js';
-import type { OutgoingAttachment } from '../../../../content/compose/message.js';
-import type { IndexedAttachment, IndexedPart, MessageIndex } from '../../../../mail/message-index.js';
-import { attachmentPart } from '../../../../mail/writing/attachment-content.js';
+import type { IndexedAttachment, IndexedPart, MessageIndex } from '../../../../mail-format/message-index.js';
+import { attachmentPart } from '../../../../mail-format/writing/attachment-content.js';
+import { attachmentKind, copiedAttachment } from '../../../../message-content/compose/copied-attachments.js';
+import type { OutgoingAttachment } from '../../../../message-content/compose/message.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import type { FieldErrors } from '../../../problem-details.js';
 import type { Upload } from '../../pipeline/uploads.js';

@@ -3,11 +3,11 @@
 import type { OutboundEmail } from '../../../../actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../../actors/runtime/protocol.js';
-import type { Viewer } from '../../../../content/decode/decoder.js';
-import { givenPairs } from '../../../../mail/header/header-pairs.js';
-import type { IndexedAddress, MessageIndex } from '../../../../mail/message-index.js';
-import type { RecipientType } from '../../../../mail/outbound-status.js';
-import { LONGEST_DISPLAY_NAME } from '../../../../mail/writing/reply.js';
+import { givenPairs } from '../../../../mail-format/header/header-pairs.js';
+import type { IndexedAddress, MessageIndex } from '../../../../mail-format/message-index.js';
+import type { RecipientType } from '../../../../mail-format/outbound-status.js';
+import { LONGEST_DISPLAY_NAME } from '../../../../mail-format/writing/reply.js';
+import type { Viewer } from '../../../../message-content/decode/decoder.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import { rangesOf } from '../emails/body-views.js';
 import { attachmentOf, derivedId, versionOf } from '../emails/email-detail.js';

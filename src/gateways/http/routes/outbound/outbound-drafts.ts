@@ -3,8 +3,8 @@
 import type { Infer } from 'superstruct';
 import type { MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Payload } from '../../../../actors/runtime/protocol.js';
-import { parseAddress } from '../../../../mail/address.js';
-import { LONGEST_SUBJECT } from '../../../../mail/writing/reply.js';
+import { parseAddress } from '../../../../mail-format/address.js';
+import { LONGEST_SUBJECT } from '../../../../mail-format/writing/reply.js';
 import type { HeaderField } from '../../exchange.js';
 import { idParameter } from '../../fields.js';
 import { entityTag, matchingTags } from '../../pipeline/revalidation.js';

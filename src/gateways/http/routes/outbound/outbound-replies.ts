@@ -1,18 +1,18 @@
 // Replies to and forwards of emails of the account. The bodies of a reply are sent as given, because clients quote as their users like. A
 // forward carries the text and the attachments of the original, or the whole original where it cannot be separated.
 import type { EmailDetail } from '../../../../actors/mailbox/protocol.js';
-import { copiedAttachments, messageAttachment } from '../../../../content/compose/copied-attachments.js';
-import { bodyOctets, type Viewer } from '../../../../content/decode/decoder.js';
-import { parseAddress } from '../../../../mail/address.js';
-import type { MessageIndex } from '../../../../mail/message-index.js';
-import { forwardedHtml, forwardedText } from '../../../../mail/writing/forward.js';
+import { parseAddress } from '../../../../mail-format/address.js';
+import type { MessageIndex } from '../../../../mail-format/message-index.js';
+import { forwardedHtml, forwardedText } from '../../../../mail-format/writing/forward.js';
 import {
   forwardSubject,
   ownAddressOf,
   replyAddressees,
   replySubject,
   threadFields,
-} from '../../../../mail/writing/reply.js';
+} from '../../../../mail-format/writing/reply.js';
+import { copiedAttachments, messageAttachment } from '../../../../message-content/compose/copied-attachments.js';
+import { bodyOctets, type Viewer } from '../../../../message-content/decode/decoder.js';
 import { idParameter } from '../../fields.js';
 import { invalid, notFound, Problem, refused } from '../../problem.js';
 import { defineRoute, type Route, WRITE } from '../../route.js';

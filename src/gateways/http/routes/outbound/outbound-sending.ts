@@ -5,21 +5,21 @@ import type { Preferences, Profiles } from '../../../../actors/account/protocol.
 import type { Addressee } from '../../../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload, Reply } from '../../../../actors/runtime/protocol.js';
+import { parseAddress } from '../../../../mail-format/address.js';
+import type { HeaderPair } from '../../../../mail-format/header/header-pairs.js';
+import type { IndexedAddress, MessageIndex } from '../../../../mail-format/message-index.js';
+import { summarize } from '../../../../mail-format/summary.js';
+import { addressKey, LONGEST_DISPLAY_NAME, type ThreadFields } from '../../../../mail-format/writing/reply.js';
 import {
   composeMessage,
   type MessageToCompose,
   MessageTooLarge,
   type OutgoingAttachment,
   readdressMessage,
-} from '../../../../content/compose/message.js';
-import { UnencodableLine, withShortLines } from '../../../../content/compose/short-lines.js';
-import type { BodyDecoder } from '../../../../content/decode/decoder.js';
-import type { Spool, SpooledContent, SpoolWriter } from '../../../../content/spool/spool.js';
-import { parseAddress } from '../../../../mail/address.js';
-import type { HeaderPair } from '../../../../mail/header/header-pairs.js';
-import type { IndexedAddress, MessageIndex } from '../../../../mail/message-index.js';
-import { summarize } from '../../../../mail/summary.js';
-import { addressKey, LONGEST_DISPLAY_NAME, type ThreadFields } from '../../../../mail/writing/reply.js';
+} from '../../../../message-content/compose/message.js';
+import { UnencodableLine, withShortLines } from '../../../../message-content/compose/short-lines.js';
+import type { BodyDecoder } from '../../../../message-content/decode/decoder.js';
+import type { Spool, SpooledContent, SpoolWriter } from '../../../../message-content/spool/spool.js';
 import type { BlobStore } from '../../../../store/blobs.js';
 import { clock } from '../../../../store/clock.js';
 import { newId } from '../../../../store/ids/new-id.js';

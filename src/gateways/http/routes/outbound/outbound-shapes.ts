@@ -3,11 +3,16 @@ import { coerce, type Infer, nullable, optional, type Struct } from 'superstruct
 import type { OutboundEmail } from '../../../../actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Reply } from '../../../../actors/runtime/protocol.js';
-import { isContentId, MEDIA_TYPE } from '../../../../content/compose/copied-attachments.js';
-import { parseAddress } from '../../../../mail/address.js';
-import { senderFieldsFault } from '../../../../mail/header/header-pairs.js';
-import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../../mail/outbound-status.js';
-import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../../mail/writing/reply.js';
+import { parseAddress } from '../../../../mail-format/address.js';
+import { senderFieldsFault } from '../../../../mail-format/header/header-pairs.js';
+import {
+  OUTBOUND_STATUSES,
+  OUTCOMES,
+  RECIPIENT_STATUSES,
+  RECIPIENT_TYPES,
+} from '../../../../mail-format/outbound-status.js';
+import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../../mail-format/writing/reply.js';
+import { isContentId, MEDIA_TYPE } from '../../../../message-content/compose/copied-attachments.js';
 import {
   atLeastOne,
   choice,

@@ -1,7 +1,7 @@
 // The account that sends an email: its own address and the additional ones that are verified.
 import type { Profiles } from '../../../../actors/account/protocol.js';
-import { canonicalAddress, parseAddress } from '../../../../mail/address.js';
-import type { OwnAddresses } from '../../../../mail/writing/reply.js';
+import { canonicalAddress, parseAddress } from '../../../../mail-format/address.js';
+import type { OwnAddresses } from '../../../../mail-format/writing/reply.js';
 import { unauthenticated } from '../../problem.js';
 
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";

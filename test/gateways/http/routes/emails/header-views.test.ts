@@ -1,7 +1,7 @@
 // Tests what details say about a message besides its bodies: the sender's Reply-To and an allow-list of other fields.
 import type { ExecutionContext } from 'ava';
-import { indexMessage } from '../../../../../src/mail/mime-index/indexer.js';
-import { summarize } from '../../../../../src/mail/summary.js';
+import { indexMessage } from '../../../../../src/mail-format/mime-index/indexer.js';
+import { summarize } from '../../../../../src/mail-format/summary.js';
 import test from '../../../../support/test.js';
 import { ALICE } from '../../fakes.js';
 import { type Gateway, startGateway } from '../../gateway.js';

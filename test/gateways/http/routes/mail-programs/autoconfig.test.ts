@@ -89,13 +89,13 @@ for (const name of ['thunderbird-autodiscover', 'outlook-autodiscover', 'outlook
 
 for (const name of ['outlook-json', 'outlook-json-in-path']) {
   test(`${name}: the URL of the XML`, async (t) => {
-    const published = await startGateway(t, { advertised: { apiUrl: 'https://app.example.test/mail' } });
+    const published = await startGateway(t, { advertised: { apiUrl: 'https://app.example.test/mail-format' } });
     const { status, headers, body } = await sendRecorded(published.port, name);
     t.is(status, 200);
     t.is(headers.get('content-type'), 'application/json; charset=utf-8');
     t.deepEqual(JSON.parse(body), {
       Protocol: 'AutodiscoverV1',
-      Url: 'https://app.example.test/mail/autodiscover/autodiscover.xml',
+      Url: 'https://app.example.test/mail-format/autodiscover/autodiscover.xml',
     });
     const { port } = await startGateway(t);
     t.is(

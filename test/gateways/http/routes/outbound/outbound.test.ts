@@ -6,7 +6,7 @@ import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../../src/actors/runtime/errors.js';
 import type { Payload } from '../../../../../src/actors/runtime/protocol.js';
-import { indexMessage } from '../../../../../src/mail/mime-index/indexer.js';
+import { indexMessage } from '../../../../../src/mail-format/mime-index/indexer.js';
 import test from '../../../../support/test.js';
 import { ALICE, BOB as BOB_ID } from '../../fakes.js';
 import { deferred, type Gateway, startGateway } from '../../gateway.js';

@@ -1,0 +1,40 @@
+// Tests which fields are removed from the header of an incoming message; all others stay.
+
+import { incomingHeader } from '../../../src/mail-format/header/incoming-header.js';
+import test from '../../support/test.js';
+
+const stripped = (lines: readonly string[]) =>
+  incomingHeader(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), 'mx.example.test').toString('latin1');
+
+test('fields that claim to be ours go, those of others and every other octet stay', (t) => {
+  const kept = [
+    'From: a@nowhere.test',
+    'Authentication-Results: mx.other.test; spf=pass',
+    'Subject: \xe4  x',
+    'no field',
+  ];
+  const [from, results, ...rest] = kept;
+  const header = stripped([
+    'Authentication-Results: mx.example.test; spf=pass',
+    from!,
+    'authentication-results : (hi)',
+    ' "MX.EXAMPLE.TEST"; dmarc=pass',
+    results!,
+    ...rest,
+  ]);
+  t.is(header, `${kept.join('\r\n')}\r\n\r\n`);
+  t.is(stripped(kept), header);
+});
+
+test('Return-Path, Bcc and Resent-Bcc that came with a message go', (t) => {
+  const header = stripped([
+    'Return-Path: <forged@bank.test>',
+    'From: a@nowhere.test',
+    'BCC : secret@example.test,',
+    '\tmore@example.test',
+    'X-Bcc: stays',
+    'Resent-Bcc: secret@example.test',
+    'return-path:<>',
+  ]);
+  t.is(header, 'From: a@nowhere.test\r\nX-Bcc: stays\r\n\r\n');
+});
