@@ -13,6 +13,10 @@ import type { StsPolicy } from '../../../src/store/sts-policies.js';
 
 export const MESSAGE = 'From: a@sender.test\r\nTo: b@remote.test\r\nSubject: hi\r\n\r\nhello\r\n';
 
+/** Zones of hosts that `remote` starts servers for. */
+export const MX1 = { A: ['127.0.0.2'] };
+export const MX2 = { A: ['127.0.0.3'] };
+
 export interface WorldOptions extends Omit<Partial<SmtpTransportOptions>, 'limits'> {
   readonly limits?: SmtpTransportOptions['limits'] & Partial<SchedulerLimits>;
   readonly zones?: Readonly<Record<string, Zone>>;

@@ -1,95 +1,19 @@
 // Tests the event stream over real sockets: its events, their order and ids; a client that is cut off anywhere and connects to
-// another node gets the rest once; who may open how many streams, and when they end.
+// another node gets the rest once.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import type { ExecutionContext } from 'ava';
 import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../../src/actors/mailbox/protocol.js';
-import { Credentials } from '../../../../src/auth/credentials.js';
-import type { TokenVerifier } from '../../../../src/auth/oidc/token-verifier.js';
-import { anonymousGuard } from '../../../../src/auth/origin.js';
-import { type EventStreamLimits, OpenEventStreams } from '../../../../src/gateways/events/open-event-streams.js';
-import { createPipeline } from '../../../../src/gateways/http/pipeline/pipeline.js';
-import { eventRoute } from '../../../../src/gateways/http/routes/events.js';
-import { type HttpLimits, startHttp } from '../../../../src/gateways/http/server/server.js';
 import { EVENT_LOG_AGE_MS } from '../../../../src/store/events.js';
 import { runs } from '../../../support/amounts.js';
-import {
-  type EventStreamClient,
-  openEventStream,
-  type StreamOptions,
-} from '../../../support/clients/event-stream-client.js';
+import { openEventStream } from '../../../support/clients/event-stream-client.js';
 import { EventBus } from '../../../support/event-bus.js';
-import {
-  attempted,
-  emailAdded,
-  emailRemoved,
-  FakeDirectory,
-  readChanged,
-  recordingLog,
-  unreadCount,
-} from '../../../support/hub-fakes.js';
+import { attempted, emailAdded, emailRemoved, readChanged, unreadCount } from '../../../support/hub-fakes.js';
 import { startBalancer } from '../../../support/peers/balancer.js';
 import test from '../../../support/test.js';
 import { testWith } from '../../../support/test-with.js';
-
-const MINE = '00000000-0000-7000-8000-00000000000a';
-const OTHER = '00000000-0000-7000-8000-00000000000b';
-const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
-
-interface NodeOptions {
-  readonly bus?: EventBus;
-  readonly limits?: Partial<EventStreamLimits>;
-  readonly http?: Partial<HttpLimits>;
-  readonly tokens?: TokenVerifier;
-}
-
-async function startNode(
-  t: ExecutionContext,
-  { bus = new EventBus(), limits = {}, http = {}, tokens }: NodeOptions = {},
-) {
-  const directory = new FakeDirectory();
-  const principal = directory.addKey('mine', MINE);
-  directory.addKey('other', OTHER, ['app']);
-  directory.addKey('writer', MINE, ['api:write']);
-  const { log, lines, text } = recordingLog();
-  const sent: number[] = [];
-  const meter = { sent: (events: number) => void sent.push(events) };
-  const streams = new OpenEventStreams({ mailboxes: bus.node(), directory, log, meter, limits });
-  const durations: number[] = [];
-  const server = await startHttp({
-    bind: '127.0.0.1',
-    port: 0,
-    webSockets: [],
-    limits: http,
-    log,
-    handler: createPipeline({
-      routes: [eventRoute(streams)],
-      directory,
-      credentials: new Credentials({ directory, ...(tokens && { tokens }) }),
-      guard: anonymousGuard({ hostname: 'x.test', publicUrl: undefined }),
-      log,
-      meter: { answered: (_method, _route, _status, ms) => void durations.push(ms) },
-    }),
-  });
-  t.teardown(async () => {
-    streams.drain();
-    await server.stop(100);
-  });
-  const url = `http://${server.address}/api/events`;
-  const open = async (query = '', options: StreamOptions = {}): Promise<EventStreamClient> => {
-    const client = await openEventStream(`${url}${query}`, { key: 'mine', ...options });
-    t.teardown(() => client.close());
-    return client;
-  };
-  return { bus, directory, principal, streams, server, sent, durations, url, open, lines, logText: text };
-}
-
-const portOf = (url: string) => Number(new URL(url).port);
-const typesOf = ({ events }: EventStreamClient) => events.map(({ type }) => type);
-const dataOf = ({ events }: EventStreamClient) => events.map(({ data }) => data);
-const isEnded = (client: EventStreamClient) => () => client.ended !== undefined;
+import { dataOf, isEnded, MINE, OTHER, portOf, startNode, typesOf } from './event-node.js';
 
 /** Returns one change with several records, one of which is several events. */
 function manyInOne(name: string): readonly MailboxEvent[] {
@@ -302,125 +226,6 @@ test('HEAD opens nothing', async (t) => {
     t.is(reply.headers.get('content-type'), 'text/event-stream');
   }
   t.is(streams.count, 0);
-});
-
-test('a stream ends with its key, with its account and with the node', async (t) => {
-  const { directory, principal, streams, open } = await startNode(t);
-  const mine = await open();
-  const other = await open('', { key: 'other' });
-  directory.revokedKeys$.next('another-key');
-  directory.revokedKeys$.next(principal.keyId!);
-  await mine.until(isEnded(mine));
-  t.is(mine.ended, 'whole');
-  t.is(other.ended, undefined);
-  // The notice of the revocation may arrive after the key was checked.
-  const late = await open();
-  await late.until(isEnded(late));
-  t.is(streams.count, 1);
-  directory.deletedAccounts$.next(OTHER);
-  await other.until(isEnded(other));
-  t.is(streams.count, 0);
-  directory.addKey('new', '00000000-0000-7000-8000-00000000000c');
-  const last = await open('', { key: 'new' });
-  streams.drain();
-  await last.until(isEnded(last));
-  t.is(last.ended, 'whole');
-  const refused = await open('', { key: 'new' });
-  t.is(refused.status, 503);
-  t.is(refused.headers['retry-after'], '1');
-});
-
-test('a stream ends when its token does', async (t) => {
-  const expiresAt = Date.now() + 300;
-  const token = { issuer: 'i', subject: MINE, email: undefined, emailVerified: undefined, name: undefined, expiresAt };
-  const tokens: TokenVerifier = {
-    verify: async () => token,
-    userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined }),
-  };
-  const { open } = await startNode(t, { tokens });
-  const client = await open('', { key: TOKEN });
-  t.is(client.status, 200);
-  await client.until(isEnded(client));
-  t.true(Date.now() >= expiresAt - 1);
-});
-
-test('an account and a node have so many streams; one that was left makes room', async (t) => {
-  const { streams, open } = await startNode(t, { limits: { maxStreams: 3, maxOwnStreams: 2 } });
-  const mine = [await open(), await open()];
-  const third = await open();
-  t.is(third.status, 429);
-  t.is(third.headers['retry-after'], '60');
-  await open('', { key: 'other' });
-  const fourth = await open('', { key: 'other' });
-  t.is(fourth.status, 503);
-  t.is(fourth.headers['retry-after'], '5');
-  mine[0]!.close();
-  let next = await open();
-  while (next.status === 429) next = await open();
-  t.is(next.status, 200);
-  t.is(streams.count, 3);
-});
-
-test('a client that does not read is not read ahead for, and gets all once it reads', async (t) => {
-  const { bus, open, streams } = await startNode(t);
-  const client = await open();
-  await client.until(() => client.events.length === 1);
-  client.pause();
-  const before = bus.reads;
-  const count = 40_000;
-  for (let i = 0; i < count; i += 100) {
-    bus.commit(
-      MINE,
-      Array.from({ length: 100 }, (_, k) => emailRemoved(`e${i + k}`)),
-    );
-  }
-  client.resume();
-  await client.until(() => client.events.length === count + 1);
-  t.deepEqual(
-    dataOf(client).slice(1),
-    Array.from({ length: count }, (_, i) => `e${i}`),
-  );
-  t.true(bus.reads > before, 'what the client was too slow for is read from the log again');
-  t.is(streams.count, 1);
-});
-
-test('a client that takes nothing is cut off, and keeps nothing of the log', async (t) => {
-  const { bus, open, streams } = await startNode(t, { http: { stallMs: 200 } });
-  const client = await open();
-  await client.until(() => client.events.length === 1);
-  client.pause();
-  // Write until both socket buffers are full and the server ends the stream.
-  while (streams.count > 0) {
-    bus.commit(
-      MINE,
-      Array.from({ length: 1_000 }, (_, i) => emailRemoved(`email-${'x'.repeat(200)}-${i}`)),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  client.resume();
-  while (client.ended === undefined) await client.until(() => client.ended !== undefined).catch(() => {});
-  t.is(client.ended, 'cut');
-  t.is(bus.subscriptions, 0);
-});
-
-test('a client that leaves in silence is noticed', async (t) => {
-  const { bus, open, streams, durations } = await startNode(t);
-  const client = await open();
-  await client.until(() => client.events.length === 1);
-  t.is(streams.count, 1);
-  client.close();
-  while (streams.count > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  t.is(bus.subscriptions, 0);
-  while (durations.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-});
-
-test('a stream that cannot begin is an error, and takes no place', async (t) => {
-  const { bus, open, streams } = await startNode(t, { limits: { maxOwnStreams: 1 } });
-  bus.fault = new Error('down');
-  t.is((await open()).status, 500);
-  bus.fault = undefined;
-  t.is(streams.count, 0);
-  t.is((await open()).status, 200);
 });
 
 test('EventSource follows the stream, and continues at another node by itself when its node stops', async (t) => {
