@@ -96,13 +96,11 @@ test('a greeting of 5xx leads to the next host, and fails when there is none', a
 
 test('no way to a domain: null MX, no domain, no host, DNS that is silent or broken', async (t) => {
   const { deliver, remote } = await world(t, {
-    dnsTimeoutMs: 500,
     zones: {
       'null.test': { MX: [[0, '']] },
       'lost.test': { MX: [[10, 'gone.lost.test']] },
       'empty.test': { TXT: ['nothing else'] },
       'broken.test': { rcode: 'SERVFAIL' },
-      'silent.test': { silent: true },
       'half.test': {
         MX: [
           [10, 'broken.test'],
@@ -117,7 +115,8 @@ test('no way to a domain: null MX, no domain, no host, DNS that is silent or bro
   t.is(only(await deliver('lost.test')), 'permanent 5.4.4');
   t.is(only(await deliver('empty.test')), 'permanent 5.1.2');
   t.is(only(await deliver('broken.test')), 'temporary 4.4.3');
-  t.is(only(await deliver('silent.test')), 'temporary 4.4.3');
+  const impatient = await world(t, { dnsTimeoutMs: 500, zones: { 'silent.test': { silent: true } } });
+  t.is(only(await impatient.deliver('silent.test')), 'temporary 4.4.3');
   await remote('127.0.0.2');
   t.is(only(await deliver('half.test')), 'delivered 2.0.0');
 });
