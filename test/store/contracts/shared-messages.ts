@@ -37,13 +37,10 @@ async function isStored(t: ExecutionContext, { blobs }: Stores, { content }: Sha
   );
 }
 
-const blobsIn = async (stores: Stores, { accountId }: Writer) =>
-  (
-    await stores.mailboxes.exportRows(
-      accountId,
-      (await emailsOf(stores, accountId)).map(({ id }) => id),
-    )
-  ).map(({ blob }) => blob);
+async function blobsIn(stores: Stores, { accountId }: Writer): Promise<readonly string[]> {
+  const ids = (await emailsOf(stores, accountId)).map(({ id }) => id);
+  return (await stores.mailboxes.exportRows(accountId, ids)).map(({ blob }) => blob);
+}
 
 export const SHARED_MESSAGES: Contract = {
   async 'the first commit stores the message, and rows for the others, which theirs end'(t, stores) {

@@ -1,9 +1,9 @@
 // Groups test files that start no node, so that several run in one process: starting a process and loading the tested code take longer than
 // the tests of most files.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { replacesClock } from './node-files.js';
+import { leadsTo } from './node-files.js';
 
 const TESTS = fileURLToPath(new URL('../../', import.meta.url));
 const MARKER = fileURLToPath(new URL('./declaring-file.js', import.meta.url));
@@ -11,10 +11,10 @@ const MARKER = fileURLToPath(new URL('./declaring-file.js', import.meta.url));
 /** The files of a group: few enough that a crash affects few files, and that no group runs alone for long at the end. */
 const TOGETHER = 12;
 
-/** Code that affects the whole process; a file with such code has its own process. */
+/** Code that affects the whole process; a file with such code, or with an import of it, has its own process. */
 const CONCERNS_PROCESS: readonly RegExp[] = [
   // The file replaces the timers of the process.
-  /mock\.timers/,
+  /mock\.timers|Object\.assign\(globalThis/,
   /process\.on\('warning'/,
   /process\.env\['?\w+'?\] =|Object\.assign\(process\.env/,
   // The file measures memory.
@@ -41,10 +41,7 @@ export function groupFiles(files: readonly string[], folder: string): string[] {
   return [...alone, ...groups];
 }
 
-function isAlone(file: string): boolean {
-  const text = readFileSync(file, 'utf8');
-  return replacesClock(file) || CONCERNS_PROCESS.some((pattern) => pattern.test(text));
-}
+const isAlone = leadsTo((_path, text) => CONCERNS_PROCESS.some((pattern) => pattern.test(text)));
 
 function nameOf(file: string): string {
   return relative(TESTS, resolve(file))
