@@ -1,29 +1,19 @@
 // Tests `mansio address` and `mansio unclaimed`: who has an address, and what happens to mail while no account has it.
 import { randomUUID } from 'node:crypto';
 import { postgresDirectory } from '../../src/store/postgres/accounts/directory.js';
-import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
+import type { Sql } from '../../src/store/postgres/driver/client.js';
 import { mansioJson as json, mansio } from '../support/command-line.js';
-import { testDatabase } from '../support/database/embedded-database.js';
 import test from '../support/test.js';
+import { programDatabase } from './program-database.js';
 
 let sql: Sql;
-let drop: () => Promise<void>;
+let close: () => Promise<void>;
 
 test.before(async () => {
-  const database = await testDatabase();
-  const { host, port, user, database: name } = database.address;
-  // The driver reads the directory of a socket only from PGHOST, not from a URL.
-  Object.assign(process.env, { PGHOST: host, PGPORT: port, PGUSER: user, DATABASE_URL: `postgres:///${name}` });
-  sql = connect(database.address, { max: 2, applicationName: 'test' });
-  drop = database.drop;
-  await mansio('domain', 'add', 'example.test');
-  await mansio('account', 'create', '--email', 'taken@example.test', '--name', 'T');
+  ({ sql, close } = await programDatabase());
 });
 
-test.after.always(async () => {
-  await sql?.end();
-  await drop?.();
-});
+test.after.always(() => close?.());
 
 test('address list and remove', async (t) => {
   await json('account', 'create', '--email', 'dora@example.test', '--name', 'Dora');

@@ -4,8 +4,10 @@ import fc from 'fast-check';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 import { contentsOf } from './contracts/contents.js';
+import { EMAIL_LISTS } from './contracts/email-lists.js';
 import { EVENTS } from './contracts/events.js';
 import { FOLDER_MESSAGES } from './contracts/folder-messages.js';
+import { FOLDERS } from './contracts/folders.js';
 import { INBOUND } from './contracts/inbound.js';
 import { MAILBOXES } from './contracts/mailboxes.js';
 import { OUTBOUND } from './contracts/outbound.js';
@@ -17,6 +19,8 @@ import { Writer } from './contracts/writer.js';
 
 const CONTRACTS = {
   ...MAILBOXES,
+  ...FOLDERS,
+  ...EMAIL_LISTS,
   ...OUTBOUND,
   ...EVENTS,
   ...INBOUND,

@@ -17,6 +17,8 @@ import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../sr
 import type { InlineMessage } from '../../../src/store/inline/inline-message.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 
+export const MESSAGE = 'From: a@peer.test\r\nSubject: hi\r\nMessage-Id: <1@peer.test>\r\n\r\nhello';
+
 export interface Stored {
   readonly hash: string;
   /** The octets of the message; one character is one octet. */

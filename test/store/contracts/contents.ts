@@ -5,6 +5,8 @@ import type { OutboundStatus } from '../../../src/store/outbound.js';
 import type { Choices } from '../../../src/store/preferences.js';
 import type { Stores } from './stores.js';
 
+export const INBOX_LIST: ListCriteria = { order: 'date', isDescending: true, mask: 0, flags: 0, page: 1, pageSize: 10 };
+
 export async function emailsOf({ mailboxes }: Pick<Stores, 'mailboxes'>, accountId: string) {
   const rows = [];
   for await (const page of mailboxes.emails(accountId)) {
