@@ -10,7 +10,7 @@ export type ActorFaultCode =
   | 'no-such-account'
   /** The store could not be used. */
   | 'store-unavailable'
-  /** The owner runs an older version that does not know the operation (decision 0013). */
+  /** The owner runs another version: it does not know the operation, or this node does not know its refusal (decision 0082). */
   | 'unsupported'
   /** A folder has used up all its UIDs (RFC 9051 §2.3.1.1). */
   | 'no-uid-left'

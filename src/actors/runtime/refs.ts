@@ -155,8 +155,16 @@ class ActorRefs<P extends Protocol> implements Refs<P> {
       }
       if (giveUp !== undefined) this.#ownerRetry.end(shard);
       if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
-      return reply.kind === 'reply' ? { reply: reply.reply } : { refusal: reply.refusal };
+      if (reply.kind === 'reply') return { reply: reply.reply };
+      this.#refuseUnknown(request.name, reply.refusal);
+      return { refusal: reply.refusal };
     }
+  }
+
+  /** An owner of a later version may have refusals for which no caller of this one has an answer (decision 0082). */
+  #refuseUnknown(name: string, refusal: string): void {
+    if (this.#protocol.operations[name]?.refusals.includes(refusal) === true) return;
+    throw new ActorFault('unsupported', `this node does not know the refusal ${refusal} of ${name}`);
   }
 
   async #send(shard: number, request: RequestPacket): Promise<ReplyPacket> {

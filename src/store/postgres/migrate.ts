@@ -43,6 +43,11 @@ const TABLE_LOCK_MS = 500;
 const RETRY_MS = 1_000;
 /** The first migration of 0.1.0, from whose schema no migration leads to this one. */
 const SCHEMA_OF_0_1_0 = '0001_engine';
+/**
+ * The setting that a migration of a later version makes when it removes what older versions need: the newest migration that a program must
+ * know to use the store.
+ */
+const OLDEST_SCHEMA = 'oldest-schema';
 
 /** The migrations of this program, in their order. */
 export async function knownMigrations(directory = FILES): Promise<readonly AppliedMigration[]> {
@@ -58,6 +63,7 @@ export async function migrate(sql: Sql, directory = FILES, upTo?: string): Promi
   try {
     const recorded = await locked(sql, async (tx) => {
       await createRecord(tx);
+      await refuseOutdated(tx, files);
       return readRecord(tx);
     });
     verify(files, recorded);
@@ -104,6 +110,16 @@ function verify(files: readonly MigrationFile[], recorded: ReadonlyMap<string, s
       );
     }
   }
+}
+
+async function refuseOutdated(tx: SqlTransaction, files: readonly MigrationFile[]): Promise<void> {
+  const [row] = await tx<{ missing: boolean }[]>`select to_regclass('settings') is null as missing`;
+  if (row?.missing !== false) return;
+  const [oldest] = await tx<{ value: string }[]>`select value from settings where key = ${OLDEST_SCHEMA}`;
+  if (oldest === undefined || files.some(({ name }) => name >= oldest.value)) return;
+  throw new MigrationMismatch(
+    `this store was upgraded by a later version, after which this version cannot use it any more: run a version of Mansio that has the migration ${oldest.value}`,
+  );
 }
 
 function refuseEdited(file: MigrationFile, recorded: ReadonlyMap<string, string>): void {

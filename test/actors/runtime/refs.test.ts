@@ -158,6 +158,14 @@ test('what was not sent is a fault at once, with its cause', async (t) => {
   }
 });
 
+test('a refusal that this version does not know is the fault of an owner of another version', async (t) => {
+  const answered = (refusal: string) =>
+    setUp(() => ({ request: async () => ({ kind: 'refusal', refusal }) })).counter.ask('add', { amount: 5 });
+  t.deepEqual(await answered('tooLarge'), { refusal: 'tooLarge' });
+  const fault = await t.throwsAsync(answered('overQuota'), { instanceOf: ActorFault });
+  t.is(fault.code, 'unsupported');
+});
+
 const ASKS = 1_000;
 
 /** Sends many asks for one shard that no node answers for, in virtual time. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { ACCOUNT_TABLES } from '../../../src/store/postgres/accounts/account-rows.js';
 import { connect, type Sql } from '../../../src/store/postgres/driver/client.js';
-import { MigrationMismatch, migrate } from '../../../src/store/postgres/migrate.js';
+import { knownMigrations, MigrationMismatch, migrate } from '../../../src/store/postgres/migrate.js';
 import { testDatabase } from '../../support/database/embedded-database.js';
 import test from '../../support/test.js';
 
@@ -33,6 +33,12 @@ const DIRECTORY_TABLES = [
   'acme_tokens',
 ];
 
+/**
+ * The SHA-256 of migrations that a release has: they are never edited, because stores have applied them (decision 0082). A change of the
+ * schema is a new file, and its line is added here by the release.
+ */
+const RELEASED = { '0001_schema': '070ecdd4661e9c205ec8fa107e279bdc3833bdba2081d09f8eb069990747e649' };
+
 async function database(t: { teardown(fn: () => Promise<void>): void }, pools = 1): Promise<Sql[]> {
   const { address, drop } = await testDatabase();
   const sqls = Array.from({ length: pools }, () => connect(address, { max: 2, applicationName: 'test' }));
@@ -55,6 +61,11 @@ test('applies the shipped migrations once', async (t) => {
   t.is(first.applied[0], '0001_schema');
   t.is(first.version, first.applied.at(-1)!);
   t.deepEqual(await migrate(sql!), { applied: [], version: first.version, newer: [] });
+});
+
+test('migrations of a release are what they were', async (t) => {
+  const known = await knownMigrations();
+  t.like(Object.fromEntries(known.map(({ name, checksum }) => [name, checksum])), RELEASED);
 });
 
 test('nodes that start together apply each file once between them', async (t) => {
@@ -89,6 +100,20 @@ test('migrations of a later version are left alone and reported', async (t) => {
   await migrate(sql!, later);
   const earlier = migrations({ '0001_a.sql': 'select 1' });
   t.deepEqual(await migrate(sql!, earlier), { applied: [], version: '0002_b', newer: ['0002_b'] });
+});
+
+test('a version that lacks the oldest migration that a store can be used with is refused', async (t) => {
+  const [sql] = await database(t);
+  const first = { '0001_a.sql': 'create table settings (key text primary key, value text not null)' };
+  const second = { ...first, '0002_b.sql': 'select 2' };
+  const third = { ...second, '0003_c.sql': "insert into settings values ('oldest-schema', '0002_b')" };
+  await migrate(sql!, migrations(third));
+  t.deepEqual((await migrate(sql!, migrations(second))).newer, ['0003_c']);
+  const error = await t.throwsAsync(migrate(sql!, migrations(first)), { instanceOf: MigrationMismatch });
+  t.regex(
+    error.message,
+    /by a later version, after which this version cannot use it any more: run .* the migration 0002_b$/,
+  );
 });
 
 test('a migration that is missing between known ones is an error', async (t) => {
@@ -168,7 +193,7 @@ test('a role that may not create tables can run a schema that is up to date', as
   cpSync(SHIPPED, directory, { recursive: true });
   await migrate(sql!, directory);
   const role = `reader_${process.pid}`;
-  await sql!.unsafe(`create role ${role} login; grant select on schema_migrations to ${role};
+  await sql!.unsafe(`create role ${role} login; grant select on schema_migrations, settings to ${role};
     revoke create on schema public from ${role}`);
   const reader = connect({ ...addressOf(sql!), user: role }, { max: 1, applicationName: 'test' });
   t.teardown(() => reader.end());
@@ -198,6 +223,24 @@ test('docs/scaling.md has every table', async (t) => {
   for (const [statement] of text.matchAll(/^(?:alter table|create index) .*;$/gm)) {
     await t.notThrowsAsync(async () => sql!.unsafe(statement), statement);
   }
+});
+
+test('a version that does not know a table deletes its rows with their account (decision 0082)', async (t) => {
+  const [sql] = await database(t);
+  await migrate(sql!, undefined, '0001_schema');
+  const first = await sql!<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`;
+  await migrate(sql!);
+  const cascading = await sql!<{ name: string }[]>`
+    select conrelid::regclass::text as name from pg_constraint
+    where contype = 'f' and confrelid = 'accounts'::regclass and confdeltype = 'c'`;
+  const deleted = [...first, ...cascading].map(({ name }) => name);
+  t.true(deleted.includes('emails'));
+  t.deepEqual(
+    ACCOUNT_TABLES.filter((table) => !deleted.includes(table)),
+    [],
+    'the table needs `references accounts (id) on delete cascade`',
+  );
 });
 
 test('tables outside the directory have account_id first in every key (decision 0010)', async (t) => {

@@ -1,4 +1,4 @@
-// Packets between nodes have a format version, so that two neighbouring versions of Mansio understand each other (decision 0013). They are
+// Packets between nodes have a format version, so that two neighbouring versions of Mansio understand each other (decision 0082). They are
 // trees of JSON values and Uint8Arrays; packet-batch encodes them. The in-process transport may skip the encoding.
 import type { ActorFaultCode } from '../errors.js';
 

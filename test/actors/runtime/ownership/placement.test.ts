@@ -25,6 +25,12 @@ test('the owners of all shards are those of each, whichever candidates were aske
   }
 });
 
+test('nodes of neighbouring versions place shards alike', (t) => {
+  const names = ['node-1', 'node-2', 'node-3'];
+  const placed = Array.from({ length: 24 }, (_, shard) => rendezvous(shard, names)!.at(-1));
+  t.is(placed.join(''), '311211332213132321111332');
+});
+
 test('a node that comes or goes moves its own share only', (t) => {
   fc.assert(
     fc.property(nodeNames, ([joiner, ...rest]) => {

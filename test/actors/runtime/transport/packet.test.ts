@@ -1,4 +1,4 @@
-// Tests which publications are read, which neighbouring versions of Mansio share (decision 0013).
+// Tests which publications are read, which neighbouring versions of Mansio share (decision 0082).
 import { readPublication } from '../../../../src/actors/runtime/transport/packet-reading.js';
 import test from '../../../support/test.js';
 
