@@ -18,6 +18,7 @@ import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { type LocalTransport, localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 import type {
   DsnKind,
@@ -354,3 +355,7 @@ export class ManualTransport implements DeliveryTransport {
     });
   }
 }
+
+export const delivers: DeliveryTransport = { deliver: async (task) => answer(task) };
+export const away = () => new StoreFault('store-unavailable', 'away', { temporary: true });
+export const unreachable = () => new ActorFault('unreachable', 'nobody answers');

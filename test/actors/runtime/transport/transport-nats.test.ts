@@ -1,15 +1,9 @@
-// Tests the NATS transport with a real server: the contract of every transport, and what only a bus between processes can do.
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
+// Tests the NATS transport with a real server: the contract of every transport, and what only a bus between processes can do. Lost servers
+// and routes to nodes have files of their own.
 import type { ExecutionContext } from 'ava';
-import { connect, type NatsConnection } from 'nats';
-import pino from 'pino';
-import { filter, firstValueFrom, lastValueFrom, NEVER, take, toArray } from 'rxjs';
-import { type NatsServer, startNatsCluster, startNatsServer } from '../../../../dev/servers/nats-server.js';
+import { NEVER } from 'rxjs';
 import { createEventStreams } from '../../../../src/actors/runtime/events/event-streams.js';
-import { BusUnavailable } from '../../../../src/actors/runtime/transport/nats-servers.js';
-import type { EventPacket, EventRecord, ReplyPacket } from '../../../../src/actors/runtime/transport/packet.js';
+import type { EventPacket, EventRecord } from '../../../../src/actors/runtime/transport/packet.js';
 import {
   decode,
   encode,
@@ -17,107 +11,14 @@ import {
   packetText,
   readBatch,
 } from '../../../../src/actors/runtime/transport/packet-batch.js';
-import type { RequestLimitsOptions } from '../../../../src/actors/runtime/transport/request-limits.js';
 import { eventSubject } from '../../../../src/actors/runtime/transport/subjects.js';
-import {
-  Congested,
-  Disconnected,
-  NoResponders,
-  PacketTooLarge,
-  RequestTimeout,
-  type Transport,
-} from '../../../../src/actors/runtime/transport/transport.js';
-import { natsTransport } from '../../../../src/actors/runtime/transport/transport-nats.js';
-import { explain } from '../../../../src/node/start-failure.js';
+import { Congested, NoResponders, PacketTooLarge } from '../../../../src/actors/runtime/transport/transport.js';
 import { askRaw } from '../../../support/cluster/raw-request.js';
 import test from '../../../support/test.js';
+import { ACCOUNT, log, newCluster, node, open, ownServer, server, stranger, twoNodes } from './nats-nodes.js';
+import { collected, echo, events, request, transportContract } from './transport-contract.js';
 
-import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
-
-const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
-const log = pino({ level: 'silent' });
-const server = await startNatsServer();
 test.after.always(() => server.stop());
-
-const newCluster = () => randomBytes(8).toString('hex');
-
-interface At {
-  readonly url: string;
-}
-
-function open(
-  clusterId: string,
-  nodeId: string,
-  at: readonly At[] = [server],
-  limits: RequestLimitsOptions = {},
-): Promise<Transport> {
-  return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log, limits });
-}
-
-/** Opens a transport, which is closed when the test ends. Tries again, because a busy machine may answer later than a start waits. */
-async function node(
-  t: ExecutionContext,
-  clusterId: string,
-  nodeId: string,
-  at: At = server,
-  limits: RequestLimitsOptions = {},
-): Promise<Transport> {
-  const isBusy = (error: unknown) => error instanceof BusUnavailable && error.message.endsWith('does not answer');
-  let transport: Transport | undefined;
-  while (transport === undefined) {
-    transport = await open(clusterId, nodeId, [at], limits).catch((error: unknown) => {
-      if (!isBusy(error)) throw error;
-      return undefined;
-    });
-  }
-  const opened = transport;
-  t.teardown(() => opened.close());
-  return opened;
-}
-
-async function twoNodes(t: ExecutionContext, at?: At): Promise<Ends> {
-  const clusterId = newCluster();
-  return { asker: await node(t, clusterId, 'asker', at), owner: await node(t, clusterId, 'owner', at) };
-}
-
-/** Starts a server for one test, which may stop or break it. */
-async function ownServer(t: ExecutionContext, config?: string): Promise<NatsServer> {
-  const own = await startNatsServer(config);
-  t.teardown(() => own.stop());
-  return own;
-}
-
-/** Opens a connection of a client that is no node. */
-async function stranger(t: ExecutionContext): Promise<NatsConnection> {
-  const connection = await connect({ servers: server.url });
-  t.teardown(() => connection.close());
-  return connection;
-}
-
-/** Returns the next states, without the present one. */
-const changes = (transport: Transport, count: number) =>
-  lastValueFrom(transport.connected$.pipe(take(count + 1), toArray())).then((states) => states.slice(1));
-
-const connection = (transport: Transport, state: boolean) =>
-  firstValueFrom(transport.connected$.pipe(filter((connected) => connected === state)));
-
-/** Resolves when the server has everything that the transport has sent. */
-const flushed = (transport: Transport) => transport.subscribe('flushed', () => {}).ready;
-
-/** Sends a request that is taken and never answered; `over` resolves when it has failed because the bus is away. */
-async function underWay(t: ExecutionContext, { asker, owner }: Ends): Promise<{ readonly over: Promise<unknown> }> {
-  let took = () => {};
-  const taken = new Promise<void>((resolve) => {
-    took = resolve;
-  });
-  await owner.respond('never', () => {
-    took();
-    return new Promise(() => {});
-  }).ready;
-  const over = t.throwsAsync(asker.request('never', request('echo'), 60_000), { instanceOf: Disconnected });
-  await taken;
-  return { over };
-}
 
 transportContract(test, 'NATS, one node', async () => {
   const transport = await open(newCluster(), 'alone');
@@ -138,94 +39,6 @@ test('clusters on one server do not hear each other', async (t) => {
   // This packet arrives after the other one, if that arrives at all.
   a.asker.publish('e.1', events(2));
   t.deepEqual(await heard.all, [events(2)]);
-});
-
-test('when the servers are away nobody waits, and afterwards everything is as before', async (t) => {
-  const own = await ownServer(t);
-  const { asker, owner } = await twoNodes(t, own);
-  await owner.respond('a.1', echo).ready;
-  const cutOff = await underWay(t, { asker, owner });
-  const states = [changes(asker, 2), changes(owner, 2)];
-  const broke = [firstValueFrom(asker.breaks$), firstValueFrom(owner.breaks$)];
-
-  await own.stop();
-  await cutOff.over;
-  await Promise.all([connection(asker, false), connection(owner, false)]);
-  await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: Disconnected });
-  t.deepEqual(await owner.request('a.1', request('echo', 'near'), 60_000), { kind: 'reply', reply: 'near' });
-  const heard = collected(asker, 'e.1', 2);
-  await heard.registration.ready;
-  owner.publish('e.1', events(1));
-  asker.publish('e.1', events(2));
-  const late = owner.respond('a.3', echo);
-  await late.ready;
-
-  await own.restart();
-  t.deepEqual(await Promise.all(states), [
-    [false, true],
-    [false, true],
-  ]);
-  await Promise.all(broke);
-  await Promise.all([flushed(asker), flushed(owner)]);
-  t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
-  t.deepEqual(await asker.request('a.3', request('echo', 3), 60_000), { kind: 'reply', reply: 3 });
-  owner.publish('e.1', events(3));
-  t.deepEqual(await heard.all, [events(2), events(3)]);
-});
-
-test('what a node published while it was cut off alone, the others are made to look for', async (t) => {
-  const clusterId = newCluster();
-  const proxy = await startProxy(t, Number(new URL(server.url).port));
-  const [near, far] = [await node(t, clusterId, 'near'), await node(t, clusterId, 'far', proxy)];
-  const nearStates: boolean[] = [];
-  near.connected$.subscribe((state) => nearStates.push(state));
-  proxy.cut();
-  await connection(far, false);
-  const told = firstValueFrom(near.breaks$);
-  proxy.mend();
-  await told;
-  t.deepEqual(nearStates, [true]);
-});
-
-test('servers that find each other may have kept something from each other', async (t) => {
-  const [first, second] = await startNatsCluster({ size: 2 });
-  t.teardown(() => Promise.all([first!.stop(), second!.stop()]));
-  const transport = await node(t, newCluster(), 'first', first);
-  const lost = firstValueFrom(transport.breaks$);
-  await second!.kill();
-  await t.notThrowsAsync(lost);
-  const found = firstValueFrom(transport.breaks$);
-  await second!.start();
-  await t.notThrowsAsync(found);
-});
-
-test('servers that hang are given up, and used again when they answer', async (t) => {
-  const own = await ownServer(t);
-  const { asker, owner } = await twoNodes(t, own);
-  await owner.respond('a.1', echo).ready;
-  own.pause();
-  await Promise.all([connection(asker, false), connection(owner, false)]);
-  await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: Disconnected });
-  const broke = [firstValueFrom(asker.breaks$), firstValueFrom(owner.breaks$)];
-  own.resume();
-  await Promise.all([connection(asker, true), connection(owner, true)]);
-  await Promise.all([flushed(asker), flushed(owner)]);
-  t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
-  await t.notThrowsAsync(Promise.all(broke));
-});
-
-test('a node that is gone is known to be gone without waiting for its answer', async (t) => {
-  const clusterId = newCluster();
-  const proxy = await startProxy(t, Number(new URL(server.url).port));
-  const [asker, owner] = [await node(t, clusterId, 'asker'), await node(t, clusterId, 'owner', proxy)];
-  await owner.respond('a.1', echo).ready;
-  t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
-  proxy.cut();
-  const ask = () => asker.request('a.1', request('echo'), 100).catch((error: Error) => error);
-  let answer = await ask();
-  // The server may not have noticed the cut yet.
-  while (answer instanceof RequestTimeout) answer = await ask();
-  t.true(answer instanceof NoResponders);
 });
 
 test('packets too large for the servers are refused before or answered instead of being sent', async (t) => {
@@ -428,102 +241,6 @@ test('a batch with a request that cannot be read answers the others', async (t) 
   t.like(answered.get(3), { kind: 'fault', code: 'failed' });
 });
 
-test('a request finds the node that answers now, when the one that answered before has left, ended or moved', async (t) => {
-  const clusterId = newCluster();
-  const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
-  const by = (name: string) => async (): Promise<ReplyPacket> => ({ kind: 'reply', reply: name });
-  const ask = () => asker!.request('a.1', request('echo'), 60_000);
-  const registration = first!.respond('a.1', by('first'));
-  await registration.ready;
-  t.deepEqual(await ask(), { kind: 'reply', reply: 'first' });
-  // The responder has moved.
-  registration.end();
-  await second!.respond('a.1', by('second')).ready;
-  t.deepEqual(await Promise.all([ask(), ask()]), Array(2).fill({ kind: 'reply', reply: 'second' }));
-  // The node has left.
-  await second!.close();
-  await first!.respond('a.1', by('first again')).ready;
-  t.deepEqual(await Promise.all([ask(), ask()]), Array(2).fill({ kind: 'reply', reply: 'first again' }));
-  // The node does not own what it answered for.
-  await first!.respond('a.1', async () => ({ kind: 'notOwner' })).ready;
-  t.deepEqual(await ask(), { kind: 'notOwner' });
-  await first!.close();
-  await t.throwsAsync(ask(), { instanceOf: NoResponders });
-});
-
-test('while the node that answers closes, requests over its route come to something, and nobody waits', async (t) => {
-  const clusterId = newCluster();
-  const [asker, owner, next] = await Promise.all(['asker', 'owner', 'next'].map((id) => node(t, clusterId, id)));
-  await owner!.respond('a.1', echo).ready;
-  const ask = () =>
-    asker!.request('a.1', request('echo'), 60_000).then(
-      ({ kind }) => kind,
-      (error: Error) => error.name,
-    );
-  t.is(await ask(), 'reply');
-  const kinds: string[] = [];
-  let closed = false;
-  const asking = Array.from({ length: 20 }, async () => {
-    while (!closed) kinds.push(await ask());
-  });
-  while (kinds.length < 100) await new Promise(setImmediate);
-  await next!.respond('a.1', echo).ready;
-  await owner!.close();
-  const { length } = kinds;
-  while (kinds.length < length + 100) await new Promise(setImmediate);
-  closed = true;
-  await Promise.all(asking);
-  t.deepEqual(
-    [...new Set(kinds)].filter((kind) => !['reply', 'notOwner'].includes(kind)),
-    [],
-  );
-});
-
-test('a late reply of the node that answered before makes no route to it', async (t) => {
-  const clusterId = newCluster();
-  const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  let took = () => {};
-  const taken = new Promise<void>((resolve) => {
-    took = resolve;
-  });
-  const registration = first!.respond('a.1', async (packet) => {
-    if (packet.name === 'hang') return new Promise(() => {});
-    took();
-    return gate.then(() => echo(packet));
-  });
-  await registration.ready;
-  const late = asker!.request('a.1', request('late'), 60_000);
-  await taken;
-  await second!.respond('a.1', async () => ({ kind: 'reply', reply: 'second' })).ready;
-  asker!.forgetRoute('a.1');
-  open();
-  await late;
-  // Both nodes get it, and the second one answers.
-  t.like(await asker!.request('a.1', request('hang'), 60_000), { reply: 'second' });
-});
-
-test('a route to a node that hangs is forgotten when another node answers', async (t) => {
-  const clusterId = newCluster();
-  const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
-  let hangs = false;
-  const responder = (): Promise<ReplyPacket> =>
-    hangs ? new Promise(() => {}) : Promise.resolve({ kind: 'reply', reply: 'first' });
-  await first!.respond('a.1', responder).ready;
-  const ask = (timeoutMs = 60_000) => asker!.request('a.1', request('echo'), timeoutMs);
-  t.like(await ask(), { reply: 'first' });
-  hangs = true;
-  await second!.respond('a.1', async () => ({ kind: 'reply', reply: 'second' })).ready;
-  const hung = ask(500);
-  asker!.forgetRoute('a.1');
-  t.like(await ask(), { reply: 'second' });
-  t.like(await ask(), { reply: 'second' });
-  await t.throwsAsync(hung, { instanceOf: RequestTimeout });
-});
-
 test('octets under way to a node are bounded, with a share per account; requests without octets only by their number', async (t) => {
   const clusterId = newCluster();
   const asker = await node(t, clusterId, 'asker', server, { octets: 3_000, requests: 30 });
@@ -566,31 +283,6 @@ test('a reply that is no packet is a fault', async (t) => {
   t.like(await asker.request('a.1', request('echo'), 60_000), { kind: 'fault', code: 'failed' });
 });
 
-test('a transport whose servers hang still closes', async (t) => {
-  const own = await ownServer(t);
-  const { asker, owner } = await twoNodes(t, own);
-  const cutOff = await underWay(t, { asker, owner });
-  own.pause();
-  await Promise.all([asker.close(), owner.close()]);
-  await cutOff.over;
-});
-
-test('credentials come from the URL; without the right ones the node does not start, and says so without them', async (t) => {
-  const own = await ownServer(t, 'authorization { user: mansio, password: "s3cret/+" }');
-  const at = (credentials: string) => ({ url: own.url.replace('//', `//${credentials}@`) });
-  await node(t, newCluster(), 'known', at(`mansio:${encodeURIComponent('s3cret/+')}`));
-  const address = own.url.replace('nats://', '');
-  const wrong = await t.throwsAsync(open(newCluster(), 'wrong', [at('mansio:guessed')]), {
-    instanceOf: BusUnavailable,
-  });
-  t.is(explain(wrong), `no NATS server of NATS_URL can be used: ${address} refuses user mansio or the password`);
-  const token = await t.throwsAsync(open(newCluster(), 'token', [at('guessed')]), { instanceOf: BusUnavailable });
-  t.is(token.message, `no NATS server of NATS_URL can be used: ${address} refuses the token`);
-  const none = await t.throwsAsync(open(newCluster(), 'none', [own]), { instanceOf: BusUnavailable });
-  t.is(none.message, `no NATS server of NATS_URL can be used: ${address} wants a user and a password`);
-  await own.stop();
-});
-
 test('a user of the servers needs no subjects but those of the cluster', async (t) => {
   const own = await ownServer(
     t,
@@ -604,69 +296,3 @@ test('a user of the servers needs no subjects but those of the cluster', async (
   asker.publish('e.1', events(1));
   t.deepEqual(await heard.all, [events(1)]);
 });
-
-test('one server of several is enough, to start with and later', async (t) => {
-  const [first, second] = [await ownServer(t), await ownServer(t)];
-  await first.stop();
-  const transport = await open(newCluster(), 'several', [first, second]);
-  t.teardown(() => transport.close());
-  const states = changes(transport, 2);
-  await first.restart();
-  await second.stop();
-  t.deepEqual(await states, [false, true]);
-});
-
-test('a node without any server does not start', async (t) => {
-  const own = await ownServer(t);
-  await own.stop();
-  const unknown = { url: 'nats://mansio:s3cret@nowhere.invalid' };
-  const error = await t.throwsAsync(open(newCluster(), 'lonely', [own, unknown]), { instanceOf: BusUnavailable });
-  const said = explain(error) ?? '';
-  t.true(said.includes(`${own.url.replace('nats://', '')} refuses the connection`), said);
-  t.true(said.includes('nowhere.invalid:4222'), said);
-  t.false(said.includes('s3cret'));
-});
-
-interface Proxy {
-  readonly url: string;
-  /** Ends the connections and accepts no more. */
-  cut(): void;
-  mend(): void;
-}
-
-/** Starts a proxy between one node and its server. */
-async function startProxy(t: ExecutionContext, to: number): Promise<Proxy> {
-  const sockets = new Set<Socket>();
-  let passes = true;
-  const listener = createServer((socket) => {
-    if (!passes) return void socket.destroy();
-    const onward = createConnection(to, '127.0.0.1');
-    for (const [from, into] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(into);
-      from.on('error', () => into.destroy());
-      from.on('close', () => sockets.delete(from) && into.destroy());
-    }
-  });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  const cut = () => {
-    passes = false;
-    for (const socket of sockets) socket.destroy();
-  };
-  t.teardown(() => {
-    cut();
-    listener.close();
-  });
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    cut,
-    mend: () => {
-      passes = true;
-    },
-  };
-}

@@ -1,61 +1,12 @@
-// Tests the directory store in a real PostgreSQL: accounts, unclaimed mailboxes, addresses, keys, and notifications of changes.
+// Tests the directory store in a real PostgreSQL: accounts, keys, domains, and notifications of changes.
 import { randomUUID } from 'node:crypto';
-import type { ExecutionContext } from 'ava';
-import type { MessageSummary } from '../../../../src/mail-format/summary.js';
-import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../../../src/store/directory.js';
+import type { DirectoryChange } from '../../../../src/store/directory.js';
 import { StoreFault } from '../../../../src/store/errors.js';
-import { lockDomain } from '../../../../src/store/postgres/accounts/address-rows.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
-import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
-import { migrate } from '../../../../src/store/postgres/migrate.js';
+import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { shardOf } from '../../../../src/store/shard.js';
-import { testDatabase } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
-
-const SHARDS = 16;
-
-async function directory(t: ExecutionContext): Promise<{ sql: Sql; store: DirectoryStore }> {
-  const { address, drop } = await testDatabase();
-  const sql = connect(address, { max: 8, applicationName: 'test' });
-  t.teardown(async () => {
-    await sql.end({ timeout: 5 });
-    await drop();
-  });
-  await migrate(sql);
-  return { sql, store: postgresDirectory(sql, SHARDS) };
-}
-
-async function key(store: DirectoryStore, accountId: string, prefix = 'abcdefghij') {
-  return store.createKey({
-    accountId,
-    name: 'laptop',
-    scopes: ['imap', 'smtp'],
-    serviceWide: false,
-    prefix,
-    hash: 'f'.repeat(64),
-  });
-}
-
-/** Collects changes, and returns a function that waits for the first one that fits. */
-async function changes(t: ExecutionContext, store: DirectoryStore) {
-  const seen: DirectoryChange[] = [];
-  let wake = () => {};
-  const stop = await store.watch((change) => {
-    seen.push(change);
-    wake();
-  });
-  t.teardown(stop);
-  const until = async (fits: (change: DirectoryChange) => boolean): Promise<DirectoryChange> => {
-    for (;;) {
-      const found = seen.find(fits);
-      if (found !== undefined) return found;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
-  return { seen, until, stop };
-}
+import { changes, directory, key, SHARDS } from './opened-directory.js';
 
 test('an account starts with six system folders, its address, and its shard', async (t) => {
   const { sql, store } = await directory(t);
@@ -86,18 +37,6 @@ test('an account starts with six system folders, its address, and its shard', as
   t.deepEqual(await store.accounts(), [account]);
 });
 
-test('an address has one owner, also when many ask at once', async (t) => {
-  const { store } = await directory(t);
-  const attempts = await Promise.allSettled(
-    Array.from({ length: 6 }, (_, n) => store.createAccount('ann@example.test', `Ann ${n}`)),
-  );
-  t.is(attempts.filter((attempt) => attempt.status === 'fulfilled').length, 1);
-  for (const attempt of attempts) {
-    if (attempt.status === 'rejected') t.true(attempt.reason instanceof DirectoryConflict);
-  }
-  t.is((await store.accounts()).length, 1);
-});
-
 test('ids that are no UUIDs have no account', async (t) => {
   const { store } = await directory(t);
   t.is(await store.accountById('x'), undefined);
@@ -105,182 +44,6 @@ test('ids that are no UUIDs have no account', async (t) => {
   t.false(await store.revokeKey('x'));
   t.is(await store.accountById(randomUUID()), undefined);
   t.false(await store.deleteAccount(randomUUID()));
-});
-
-test('an additional address receives once verified, and no account can squat on one', async (t) => {
-  const { store } = await directory(t);
-  const ann = await store.createAccount('ann@example.test', 'Ann');
-  const bob = await store.createAccount('bob@example.test', 'Bob');
-  const wish = await store.addAddress(bob.id, 'sales@example.test', false);
-  t.false(wish.isVerified);
-  t.is(await store.ownerOf('sales@example.test'), undefined);
-  const sales = await store.addAddress(ann.id, 'sales@example.test', true);
-  t.true(sales.isVerified);
-  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, isUnclaimed: false });
-  await t.throwsAsync(store.addAddress(bob.id, 'sales@example.test', true), { instanceOf: DirectoryConflict });
-  await t.throwsAsync(store.addAddress(bob.id, 'ann@example.test', false), { instanceOf: DirectoryConflict });
-  await t.throwsAsync(store.createAccount('sales@example.test', 'Sales'), { instanceOf: DirectoryConflict });
-});
-
-test('an unverified address becomes verified by adding it verified', async (t) => {
-  const { store } = await directory(t);
-  const ann = await store.createAccount('ann@example.test', 'Ann');
-  const wish = await store.addAddress(ann.id, 'sales@example.test', false);
-  const verified = await store.addAddress(ann.id, 'sales@example.test', true);
-  t.is(verified.id, wish.id);
-  t.true(verified.isVerified);
-  await t.throwsAsync(store.addAddress(ann.id, 'sales@example.test', true), { instanceOf: DirectoryConflict });
-});
-
-test('one unknown address gets one unclaimed mailbox however many deliveries come at once', async (t) => {
-  const { sql, store } = await directory(t);
-  // Calls of one node share a statement.
-  const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
-  const results = await Promise.all(
-    Array.from({ length: 9 }, (_, n) => nodes[n % 3]!.openUnclaimed('new@example.test', 10)),
-  );
-  t.is(new Set(results.map((result) => (result.kind === 'opened' ? result.accountId : 'full'))).size, 1);
-  t.is(results.filter((result) => result.kind === 'opened' && result.isNew).length, 1);
-  const owner = await store.ownerOf('new@example.test');
-  t.true(owner?.isUnclaimed);
-  t.deepEqual(await store.accounts(), []);
-});
-
-test('a domain holds no more addresses than it may, whatever comes at once', async (t) => {
-  const { sql, store } = await directory(t);
-  const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
-  const results = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => nodes[n % 3]!.openUnclaimed(`u${n}@example.test`, 5)),
-  );
-  t.is(results.filter((result) => result.kind === 'opened').length, 5);
-  const [row] = await sql`select count(*)::integer as n from accounts where unclaimed`;
-  t.is(row!['n'], 5);
-  t.is((await store.openUnclaimed('u@other.test', 5)).kind, 'opened');
-  const opened = results.findIndex((result) => result.kind === 'opened');
-  t.is((await store.openUnclaimed(`u${opened}@example.test`, 5)).kind, 'opened');
-  t.false(await store.hasUnclaimedRoom('another@example.test', 5));
-  t.true(await store.hasUnclaimedRoom('another@example.test', 6));
-  t.true(await store.hasUnclaimedRoom('another@other.test', 5));
-  t.false(await store.hasUnclaimedRoom('another@other.test', 1));
-});
-
-test('a domain whose lock another transaction keeps holds up no address of another domain', async (t) => {
-  const { sql, store } = await directory(t);
-  let unlock = () => {};
-  let locked = () => {};
-  const isLocked = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
-  const transaction = sql.begin(async (tx) => {
-    await lockDomain(tx, 'locked.test');
-    locked();
-    await new Promise<void>((resolve) => {
-      unlock = resolve;
-    });
-  });
-  await isLocked;
-  let isWaiting = true;
-  const waiting = ['a', 'b'].map((name) => store.openUnclaimed(`${name}@locked.test`, 10));
-  const ended = Promise.all(waiting).then((results) => {
-    isWaiting = false;
-    return results;
-  });
-  const others = await Promise.all(['a', 'b'].map((name) => store.openUnclaimed(`${name}@other.test`, 10)));
-  t.deepEqual(
-    others.map(({ kind }) => kind),
-    ['opened', 'opened'],
-  );
-  t.is((await store.openUnclaimed('c@other.test', 10)).kind, 'opened');
-  t.true(isWaiting);
-  unlock();
-  await transaction;
-  t.deepEqual(
-    (await ended).map(({ kind }) => kind),
-    ['opened', 'opened'],
-  );
-});
-
-test('an account claims the unclaimed mailbox of its address, id and mail included', async (t) => {
-  const { sql, store } = await directory(t);
-  const opened = await store.openUnclaimed('new@example.test', 10);
-  const id = opened.kind === 'opened' ? opened.accountId : t.fail();
-  const [before] = await sql`select modseq from accounts where id = ${String(id)}`;
-  const account = await store.createAccount('new@example.test', 'New');
-  t.is(account.id, id as string);
-  t.false(account.isUnclaimed);
-  t.is(account.displayName, 'New');
-  t.deepEqual(await store.ownerOf('new@example.test'), { accountId: account.id, isUnclaimed: false });
-  const [row] = await sql`select modseq, (select count(*)::integer from folders) as folders from accounts`;
-  t.is(row!['folders'], 6);
-  t.true(Number(row!['modseq']) > Number(before!['modseq']), 'an actor that knows it as held must be fenced');
-  t.is((await store.openUnclaimed('other@example.test', 1)).kind, 'opened', 'a claimed mailbox no longer counts');
-});
-
-test('an address that is added takes over the mail that was held for it', async (t) => {
-  const { sql, store } = await directory(t);
-  const ann = await store.createAccount('ann@example.test', 'Ann');
-  const result = await store.openUnclaimed('sales@example.test', 10);
-  const unclaimed = result.kind === 'opened' ? result.accountId : '';
-  const [placed, waiting, receivedAt] = [randomUUID(), randomUUID(), new Date('2026-01-02T03:04:05.678Z')];
-  await sql`
-    insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
-      received_at, size, has_attachments, attachment_count, flags, modseq)
-    values (${unclaimed}, ${placed}, ${Buffer.alloc(32, 7)}, '<1@x.test>', ${randomUUID()}, ${sql.array(['<0@x.test>'])},
-      'x@y.test', 'X', 'Hello', 'Hi', ${receivedAt}, 123, true, 2, 0, 2)`;
-  await sql`
-    insert into placements (account_id, folder_id, uid, email_id, modseq)
-    select account_id, id, 1, ${placed}, 2 from folders where account_id = ${unclaimed} and role = 'junk'`;
-  await sql`insert into inbound (account_id, id, blob, envelope) values (${unclaimed}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}')`;
-  t.false((await store.addAddress(ann.id, 'sales@example.test', false)).isVerified);
-  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: unclaimed, isUnclaimed: true });
-  await store.addAddress(ann.id, 'sales@example.test', true);
-  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, isUnclaimed: false });
-  t.is(await store.accountById(unclaimed), undefined);
-  const inbound = await sql<{ id: string; envelope: unknown }[]>`
-    select id, envelope from inbound where account_id = ${ann.id}`;
-  t.deepEqual(inbound.map((row) => row.id).sort(), [placed, waiting].sort());
-  const summary = {
-    messageId: '<1@x.test>',
-    inReplyTo: null,
-    references: ['<0@x.test>'],
-    fromAddress: 'x@y.test',
-    fromIsEnvelopeSender: false,
-    hasAuthenticationResults: false,
-    fromName: 'X',
-    subject: 'Hello',
-    preview: 'Hi',
-    size: 123,
-    hasAttachments: true,
-    attachmentCount: 2,
-  } satisfies MessageSummary;
-  t.deepEqual(inbound.find((row) => row.id === placed)?.envelope, {
-    receivedAt: receivedAt.getTime(),
-    isJunk: true,
-    summary,
-  });
-});
-
-test('a delivery and the creation of the account at once end in one account', async (t) => {
-  const { sql, store } = await directory(t);
-  for (let n = 0; n < 10; n++) {
-    const address = `u${n}@example.test`;
-    const [opened, account] = await Promise.all([store.openUnclaimed(address, 100), store.createAccount(address, 'U')]);
-    t.is(opened.kind === 'opened' ? opened.accountId : '', account.id);
-    t.deepEqual(await store.ownerOf(address), { accountId: account.id, isUnclaimed: false });
-  }
-  const [row] = await sql`select count(*)::integer as n from accounts`;
-  t.is(row!['n'], 10);
-});
-
-test('unclaimed accounts are found by age', async (t) => {
-  const { sql, store } = await directory(t);
-  const opened = await store.openUnclaimed('new@example.test', 10);
-  const id = opened.kind === 'opened' ? opened.accountId : '';
-  await store.createAccount('ann@example.test', 'Ann');
-  t.deepEqual(await store.expiredUnclaimed(Date.now() - 86_400_000, 10), []);
-  await sql`update accounts set created_at = now() - interval '40 days'`;
-  t.deepEqual(await store.expiredUnclaimed(Date.now() - 30 * 86_400_000, 10), [id]);
-  t.deepEqual(await store.expiredUnclaimed(Date.now() - 30 * 86_400_000, 0), []);
 });
 
 test('deleting an account deletes all that is its own and nothing else', async (t) => {
