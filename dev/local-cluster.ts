@@ -36,6 +36,8 @@ export interface ClusterOptions {
   /** The settings of single nodes, by their index. */
   readonly settingsOf?: (i: number) => Readonly<Record<string, string>>;
   readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** The bin/mansio with which the nodes are started first; this one's by default. */
+  readonly program?: string | undefined;
 }
 
 export interface LocalCluster {
@@ -125,8 +127,8 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
       else for (const node of nodes) await node.stop();
     });
     // The first node makes the schema; the others would only wait for it.
-    await nodes[0]?.start();
-    await Promise.all(nodes.slice(1).map((node) => node.start()));
+    await nodes[0]?.start({}, options.program);
+    await Promise.all(nodes.slice(1).map((node) => node.start({}, options.program)));
     return { postgres, nats, nodes, balancer, stop: () => end(false), abandon: () => end(true) };
   } catch (error) {
     await end(true);

@@ -25,8 +25,8 @@ export interface ClusterNode {
   readonly process: NodeProcess;
   /** Every line of output, of all its lives. */
   readonly logs: readonly string[];
-  /** `settings` override the usual ones for this life. @throws NodeNotReady */
-  start(settings?: Readonly<Record<string, string>>): Promise<void>;
+  /** `settings` override the usual ones for this life; `program` is a bin/mansio of another version. @throws NodeNotReady */
+  start(settings?: Readonly<Record<string, string>>, program?: string): Promise<void>;
   /** Sends SIGTERM: the node hands over, drains and ends. Undefined when it does not run. */
   stop(): Promise<Exit | undefined>;
   /** Sends SIGKILL. */
@@ -83,13 +83,14 @@ export function clusterNode(
     get logs() {
       return [...earlier, ...(program?.logs ?? [])];
     },
-    async start(further = {}) {
+    async start(further = {}, file?: string) {
       if (program?.running === true) throw new Error(`${name} is running`);
       earlier.push(...(program?.logs ?? []));
       const all = { ...settings, ...further, MANSIO_DATA_DIR: settings.MANSIO_DATA_DIR };
-      current = await startNodeProcess(all, (spawned) => {
-        program = spawned;
-      });
+      const spawned = (started: Program) => {
+        program = started;
+      };
+      current = await startNodeProcess(all, spawned, file);
     },
     stop: async () => (program?.running === true ? program.kill('SIGTERM') : undefined),
     kill: async () => (program?.running === true ? program.kill('SIGKILL') : undefined),

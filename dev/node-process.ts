@@ -33,34 +33,35 @@ export function bareEnvironment(): Record<string, string> {
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** `spawned` is called with the process before it is ready. @throws NodeNotReady */
+/** `spawned` is called with the process before it is ready; `program` is another bin/mansio than this one's. @throws NodeNotReady */
 export async function startNodeProcess(
   settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
   spawned?: (program: Program) => void,
+  program = PROGRAM,
 ): Promise<NodeProcess> {
   const env = { ...bareEnvironment(), ...settings };
   let resolve = (_: ReadyLine) => {};
   const said = new Promise<ReadyLine>((resolved) => {
     resolve = resolved;
   });
-  const program = startProgram({
+  const started = startProgram({
     command: process.execPath,
-    args: [...profiling, '--', PROGRAM, 'serve'],
+    args: [...profiling, '--', program, 'serve'],
     env,
     onLine: (line) => {
       if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line));
     },
   });
-  spawned?.(program);
-  const ready = await whenReady('the node', program, said);
+  spawned?.(started);
+  const ready = await whenReady('the node', started, said);
   return {
-    ...program,
+    ...started,
     get running() {
-      return program.running;
+      return started.running;
     },
     ready,
     dataDir: settings.MANSIO_DATA_DIR,
     env,
-    stop: () => program.kill('SIGTERM'),
+    stop: () => started.kill('SIGTERM'),
   };
 }

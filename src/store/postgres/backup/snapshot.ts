@@ -10,7 +10,7 @@ import {
 import type { Sql, SqlTransaction } from '../driver/client.js';
 import { knownMigrations } from '../migrate.js';
 import { copyOut } from './copy.js';
-import { SAVED_SEQUENCES, SAVED_TABLES } from './saved-tables.js';
+import { SAVED_SEQUENCES, SAVED_TABLES, UNSAVED_TABLES } from './saved-tables.js';
 
 /** Key of the advisory lock; "backup" in ASCII. */
 const LOCK = 0x6261636b7570;
@@ -37,8 +37,9 @@ async function factsOf(tx: SqlTransaction, known: readonly AppliedMigration[]): 
   >`select to_regclass('schema_migrations') is not null as "hasSchema"`;
   if (!present.hasSchema) throw new BackupFault('this database is no store of Mansio: it has no schema');
   const schema = await tx<AppliedMigration[]>`select name, checksum from schema_migrations order by name`;
+  const newest = known.at(-1)?.name ?? '';
   for (const { name, checksum } of schema) {
-    if (known.some((own) => own.name === name && own.checksum === checksum)) continue;
+    if (name > newest || known.some((own) => own.name === name && own.checksum === checksum)) continue;
     throw new BackupFault(`the store has the migration ${name} of another version: run the mansio of its nodes`);
   }
   const [counts] = await tx<[{ at: Date; emails: number; accounts: number }]>`
@@ -51,6 +52,8 @@ async function factsOf(tx: SqlTransaction, known: readonly AppliedMigration[]): 
     if (columns.length === 0) continue;
     tables.push({ name: saved.name, columns: columns.filter((column) => saved.without?.includes(column) !== true) });
   }
+  const hasLater = schema.some(({ name }) => name > newest);
+  for (const name of hasLater ? await laterTables(tx) : []) tables.push({ name, columns: await columnsOf(tx, name) });
   const { emails, accounts } = counts;
   return {
     at: counts.at.toISOString(),
@@ -60,6 +63,14 @@ async function factsOf(tx: SqlTransaction, known: readonly AppliedMigration[]): 
     emails,
     accounts,
   };
+}
+
+/** The tables that a later version has added, which are saved whole; in the order in which they were made, so a table refers to earlier ones. */
+async function laterTables(tx: SqlTransaction): Promise<readonly string[]> {
+  const rows = await tx<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' order by oid`;
+  const known = [...SAVED_TABLES.map(({ name }) => name), ...UNSAVED_TABLES, 'schema_migrations'];
+  return rows.map(({ name }) => name).filter((name) => !known.includes(name));
 }
 
 /** The columns in their order; none when there is no such table. */

@@ -33,6 +33,8 @@ export interface TestClusterOptions {
   /** HAProxy runs in front of the nodes. */
   readonly balanced?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
+  /** The bin/mansio with which the nodes are started first; this one's by default. */
+  readonly program?: string;
   /** Additional settings of one node. */
   readonly settingsOf?: (place: number) => Readonly<Record<string, string>>;
 }
@@ -75,6 +77,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     ports,
     balanced: options.balanced ?? false,
     viaProxies: options.viaProxies ?? false,
+    program: options.program,
     settings: {
       MANSIO_HOSTED_DOMAINS: 'example.test',
       MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',

@@ -1,5 +1,5 @@
-// Does a rolling restart as an operator does: each node is told to stop, ends by itself and is started, and the next one waits
-// until it has its share.
+// Does a rolling restart as an operator does: each node is told to stop, ends by itself and is started, perhaps with another version, and
+// the next one waits until it has its share.
 import type { ExecutionContext } from 'ava';
 import type { TestCluster } from './cluster.js';
 import type { Load } from './load.js';
@@ -7,13 +7,16 @@ import type { Load } from './load.js';
 /** In ms, as `answerMs` of the load: no node hangs, and a slow one on a busy machine has refused nothing. */
 export const ROLLING_ANSWER_MS = 25_000;
 
-/** A node has another exit code when it, or one of its processes, takes too long to stop. */
-export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load): Promise<void> {
+/** In ms, as `leaseTtlMs`: a node that a busy machine lets wait for some seconds keeps its mailboxes. */
+export const PATIENT_TTL_MS = 9_000;
+
+/** A node has another exit code when it, or one of its processes, takes too long to stop. `program`: the bin/mansio that is started. */
+export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load, program?: string): Promise<void> {
   for (const node of cluster.nodes) {
     t.deepEqual(await node.stop(), { code: 0, signal: null }, `${node.name} did not stop cleanly`);
     await cluster.settled();
     await load.more(20);
-    await node.start();
+    await node.start({}, program);
     await cluster.settled();
     await load.more(20);
   }
