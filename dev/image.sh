@@ -33,7 +33,7 @@ buildah bud --isolation=chroot --pull-never --format docker -t "$IMAGE" .
 
 cat >"$work/database.mjs" <<'JS'
 import { pathToFileURL } from 'node:url';
-const { startPostgresServer } = await import(pathToFileURL(`${process.cwd()}/dist/dev/postgres-server.js`).href);
+const { startPostgresServer } = await import(pathToFileURL(`${process.cwd()}/dist/dev/servers/postgres-server.js`).href);
 const server = await startPostgresServer({ dataDir: process.argv[2] });
 process.on('SIGTERM', () => server.stop().then(() => process.exit(0)));
 console.log(server.url);
