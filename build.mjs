@@ -2,7 +2,8 @@
 // Puts the SQL migrations and the files of Swagger UI beside the code that reads them, so that its package, which reports
 // installations to a third party, is no dependency of what runs. The new dist takes the place of the old at once, so a node or a test
 // run that loads something late still finds it. When nothing has changed since the last build, it stays; otherwise the compiler
-// compiles what has changed (`compiled` is its record of the rest), and the program is bundled when src has changed.
+// compiles what has changed (`compiled` is its record of the rest), and the program is bundled when src has changed. The driver of
+// PostgreSQL is patched.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,6 +51,7 @@ for (const file of [
 ]) {
   cpSync(`node_modules/swagger-ui-dist/${file}`, `${fresh}/src/gateways/http/routes/swagger-ui/${file}`);
 }
+patchDriver();
 const compiler = spawnSync(
   'node_modules/.bin/tsc',
   ['-p', '.', '--outDir', fresh, '--incremental', '--tsBuildInfoFile', record],
@@ -95,7 +97,31 @@ function removeOutdated() {
   for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const source = /^(.*)\.(?:js|d\.ts|js\.map)$/.exec(path.slice(fresh.length + 1))?.[1];
-    const isCopied = path.includes('/swagger-ui/') || path.startsWith(`${fresh}/program/`);
+    const isCopied = ['/swagger-ui/', '/program/', '/node_modules/'].some((folder) => path.includes(folder));
     if (entry.isFile() && source !== undefined && !isCopied && !existsSync(`${source}.ts`)) rmSync(path);
   }
+}
+
+/**
+ * Gives dist a driver of PostgreSQL that survives a connection which closes (docs/decisions/0083): what it was about to write must not
+ * stay in front of the greeting of the next connection, and nobody else catches the error of its query of types.
+ */
+function patchDriver() {
+  const driver = `${fresh}/node_modules/postgres`;
+  rmSync(driver, { recursive: true, force: true });
+  cpSync('node_modules/postgres', driver, { recursive: true });
+  const file = `${driver}/src/connection.js`;
+  let text = readFileSync(file, 'utf8');
+  for (const [old, mended] of [
+    [
+      'socket.removeAllListeners()\n    socket = null\n',
+      'socket.removeAllListeners()\n    socket = chunk = nextWriteTimer = null\n',
+    ],
+    ['`], [], execute)\n    types.forEach', '`], [], execute).catch(() => [])\n    types.forEach'],
+  ]) {
+    const parts = text.split(old);
+    if (parts.length !== 2) throw new Error(`${file} is not the version that is patched here`);
+    text = parts.join(mended);
+  }
+  writeFileSync(file, text);
 }

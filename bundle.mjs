@@ -26,6 +26,8 @@ export async function bundle(dist) {
     format: 'esm',
     target: 'node20.19',
     external: EXTERNAL,
+    // The build has patched it.
+    alias: { postgres: `./${dist}/node_modules/postgres/src/index.js` },
     banner: { js: REQUIRE },
     sourcemap: true,
     sourcesContent: false,

@@ -2,6 +2,7 @@
 import postgres from 'postgres';
 import { StoreFault } from '../../errors.js';
 import { OctetParameters, type Octets } from './octet-parameters.js';
+import { ClosedConnections, guardTransactions } from './transactions.js';
 import { type SocketDestination, watchedSockets } from './watched-socket.js';
 
 /** Parameter types in addition to those of the driver. */
@@ -84,6 +85,12 @@ const TEXT_AS_IT_IS: postgres.PostgresType = {
   parse: (text: unknown) => text,
 };
 
+/**
+ * The most statements that wait for answers on one connection. A transaction that reaches this bound would not have the connection to
+ * itself (porsager/postgres issue 1189), so it is above what all parts of a node have under way.
+ */
+const MOST_PIPELINED = 1_000_000;
+
 /** Opens a pool; connections open at their first use. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { patienceMs } = options;
@@ -98,8 +105,11 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     serialize: (value) => octets.serialize(value),
     parse: (text: unknown) => text,
   };
+  const closed = new ClosedConnections();
   const settings = {
     max: options.max,
+    max_pipeline: MOST_PIPELINED,
+    onclose: () => closed.closed(),
     onnotice: () => {},
     connect_timeout: 10,
     // Keep-alive detects what the watch cannot see: an answer that breaks off, a silent LISTEN.
@@ -118,14 +128,15 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       ...(options.wide === true ? WIDE : {}),
     },
   };
-  if (address.url !== undefined) return postgres(address.url, settings) as Sql;
-  return postgres({
+  if (address.url !== undefined) return guardTransactions(postgres(address.url, settings) as Sql, closed);
+  const sql = postgres({
     ...settings,
     host: address.host ?? 'localhost',
     port: address.port ?? 5432,
     user: address.user ?? 'mansio',
     database: address.database ?? 'mansio',
   }) as Sql;
+  return guardTransactions(sql, closed);
 }
 
 /** The type of an array that is only a parameter, sent as octets. */
