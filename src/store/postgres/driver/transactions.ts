@@ -2,10 +2,11 @@
 // transaction, the rollback and the commit to it: that ends the process, because there is no socket, or they run outside any transaction,
 // because the pool has opened the connection again. So a transaction whose connection has closed sends nothing more.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Sql, SqlTransaction } from './client.js';
 
-type Begin = (options: string, run: (tx: SqlTransaction) => Promise<unknown>) => Promise<unknown>;
-type Run = (tx: SqlTransaction) => unknown;
+/** A function for template literals, with methods. */
+type Statements = (...args: unknown[]) => unknown;
+type Run = (tx: Statements) => unknown;
+type Begin = (options: string, run: Run) => Promise<unknown>;
 
 /** Learns from the driver when a connection of the pool closes. */
 export class ClosedConnections {
@@ -29,8 +30,8 @@ function connectionClosed(): Error {
 }
 
 /** Replaces `begin` of the pool. Its promise rejects with `CONNECTION_CLOSED` when the connection closes before the commit is answered. */
-export function guardTransactions(sql: Sql, closed: ClosedConnections): Sql {
-  const driverBegin = sql.begin.bind(sql) as unknown as Begin;
+export function guardTransactions<S extends { readonly begin: unknown }>(sql: S, closed: ClosedConnections): S {
+  const driverBegin = sql.begin as Begin;
   const begin = (...args: [Run] | [string, Run]): Promise<unknown> => {
     const [options, run] = args.length === 1 ? ['', args[0]] : args;
     let isOver = false;
@@ -57,11 +58,11 @@ export function guardTransactions(sql: Sql, closed: ClosedConnections): Sql {
 }
 
 /** The statements of the transaction, which throw when they must not be sent. Pieces of statements are made from them as usual. */
-function guarded(tx: SqlTransaction, mustNotSend: () => boolean): SqlTransaction {
+function guarded(tx: Statements, mustNotSend: () => boolean): Statements {
   return new Proxy(tx, {
     apply(target, thisArg, args: unknown[]) {
       if (Array.isArray((args[0] as { raw?: unknown } | undefined)?.raw) && mustNotSend()) throw connectionClosed();
-      return Reflect.apply(target as unknown as (...args: unknown[]) => unknown, thisArg, args);
+      return Reflect.apply(target, thisArg, args) as unknown;
     },
     get(target, name, receiver) {
       if (name === 'unsafe' && mustNotSend()) throw connectionClosed();
