@@ -1,4 +1,4 @@
-import { createECDH } from 'node:crypto';
+// Tests how the configuration is read: the demo, the form of values, what is refused, and which settings fit each other.
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,16 +7,7 @@ import { describeConfig, processCountOf, readConfig } from '../../../src/node/co
 import { ConfigError } from '../../../src/node/config/error.js';
 import { availableProcessors } from '../../../src/node/config/processors.js';
 import test from '../../support/test.js';
-
-const problemsOf = (env: Record<string, string>) => {
-  try {
-    readConfig(env);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map(({ name }) => name);
-  }
-};
+import { problemsOf } from './config-problems.js';
 
 const PORTS = [
   ...(['httpPort', 'metricsPort', 'mxPort', 'submissionPort', 'submissionsPort'] as const),
@@ -278,123 +269,6 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
   t.deepEqual(problemsOf({ MANSIO_METRICS_PORT: '8080' }), ['MANSIO_METRICS_PORT']);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' }), []);
-});
-
-test('mail that leaves: name servers, the signing key, passwords in the clear', (t) => {
-  const pem = join(temporaryDirectory('mansio-config-'), 'dkim.pem');
-  writeFileSync(pem, '');
-  const dns = readConfig({ MANSIO_OUTBOUND_DNS: '127.0.0.1:5353, 192.0.2.53,2001:DB8::53,[::1]:54' }).outboundDns;
-  t.deepEqual(dns, ['127.0.0.1:5353', '192.0.2.53:53', '[2001:db8::53]:53', '[::1]:54']);
-  t.deepEqual(readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353' }).outboundDns, ['127.0.0.1:5353']);
-  t.deepEqual(readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353' }).dns, ['127.0.0.1:5353']);
-  const apart = readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353', MANSIO_DNS: '192.0.2.53' });
-  t.deepEqual([apart.outboundDns, apart.dns], [['127.0.0.1:5353'], ['192.0.2.53:53']]);
-  t.deepEqual([readConfig({}).dns, problemsOf({ MANSIO_DNS: 'ns.example.org' })], [undefined, ['MANSIO_DNS']]);
-  for (const bad of ['ns.example.org', '127.0.0.1:0', '127.0.0.1:x', '[::1', '1.2.3.4:65536', '127.0.0.1,,::1']) {
-    t.deepEqual(problemsOf({ MANSIO_OUTBOUND_DNS: bad }), ['MANSIO_OUTBOUND_DNS'], bad);
-  }
-  t.deepEqual(problemsOf({ MANSIO_DKIM_KEY: pem }), ['MANSIO_DKIM_SELECTOR']);
-  t.deepEqual(problemsOf({ MANSIO_DKIM_SELECTOR: 'mail' }), ['MANSIO_DKIM_KEY']);
-  const signing = { MANSIO_DKIM_SELECTOR: 'Mail', MANSIO_DKIM_KEY: pem };
-  t.deepEqual(readConfig(signing).dkim, { selector: 'mail', key: pem });
-  t.true(readConfig({}).allowPlaintextAuth);
-  t.false(readConfig({ MANSIO_HOSTED_DOMAINS: 'example.org' }).allowPlaintextAuth);
-  t.false(readConfig({ MANSIO_ALLOW_PLAINTEXT_AUTH: 'false' }).allowPlaintextAuth);
-  t.deepEqual(problemsOf({ MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_BIND: '0.0.0.0' }), [
-    'MANSIO_ALLOW_PLAINTEXT_AUTH',
-  ]);
-  t.deepEqual(problemsOf({ MANSIO_SUBMISSIONS_PORT: '2587' }), ['MANSIO_SUBMISSIONS_PORT']);
-});
-
-test('IMAP and POP3 have roles and ports, and what is told to clients is a host and a port', (t) => {
-  const none = readConfig({});
-  t.deepEqual([none.imapPort, none.imapsPort, none.pop3Port, none.pop3sPort], [2143, 2993, 2110, 2995]);
-  const set = readConfig({
-    ...{ MANSIO_ROLES: 'mailbox,imap,pop3', MANSIO_IMAP_PORT: '143', MANSIO_POP3S_PORT: '995' },
-    ...{ MANSIO_PUBLIC_SUBMISSION: 'Mail.Example.org:587', MANSIO_PUBLIC_IMAPS: '[2001:DB8::1]:993' },
-    ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110', MANSIO_PUBLIC_SMTP: 'MX.example.org:25' },
-  });
-  t.deepEqual([...set.roles], ['mailbox', 'imap', 'pop3']);
-  t.deepEqual([set.imapPort, set.pop3sPort], [143, 995]);
-  t.deepEqual(
-    [set.publicSmtp, set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],
-    ['mx.example.org:25', 'mail.example.org:587', undefined, '[2001:db8::1]:993', '192.0.2.7:110'],
-  );
-  t.deepEqual(problemsOf({ MANSIO_IMAP_PORT: '2993' }), ['MANSIO_IMAPS_PORT']);
-  t.deepEqual(problemsOf({ MANSIO_POP3_PORT: '2525' }), ['MANSIO_POP3_PORT']);
-});
-
-test('logins and the anonymous account exclude each other, and an own provider may do without TLS', (t) => {
-  const authority = { MANSIO_OIDC_AUTHORITY: 'http://localhost:9000/realm/' };
-  t.is(readConfig(authority).oidcAuthority, 'http://localhost:9000/realm');
-  t.is(readConfig({ MANSIO_OIDC_AUTHORITY: 'http://127.0.0.1:9000' }).oidcAuthority, 'http://127.0.0.1:9000');
-  t.is(readConfig({ MANSIO_OIDC_AUTHORITY: 'https://login.example.org/' }).oidcAuthority, 'https://login.example.org');
-  t.deepEqual(problemsOf({ ...authority, MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
-});
-
-test('the keys of Web Push are a pair, and the private one is told to nobody', (t) => {
-  const make = () => {
-    const pair = createECDH('prime256v1');
-    pair.generateKeys();
-    const privateKey = Buffer.concat([Buffer.alloc(32), pair.getPrivateKey()])
-      .subarray(-32)
-      .toString('base64url');
-    return { MANSIO_VAPID_PUBLIC_KEY: pair.getPublicKey('base64url'), MANSIO_VAPID_PRIVATE_KEY: privateKey };
-  };
-  const [one, other] = [make(), make()];
-  t.is(readConfig(one).vapid?.publicKey, one.MANSIO_VAPID_PUBLIC_KEY);
-  t.is(readConfig({}).vapid, undefined);
-  t.deepEqual(problemsOf({ ...one, ...{ MANSIO_VAPID_PUBLIC_KEY: other.MANSIO_VAPID_PUBLIC_KEY } }), [
-    'MANSIO_VAPID_PUBLIC_KEY',
-  ]);
-  for (const name of ['MANSIO_VAPID_PUBLIC_KEY', 'MANSIO_VAPID_PRIVATE_KEY'] as const) {
-    t.deepEqual(problemsOf({ [name]: one[name] }), ['MANSIO_VAPID_PUBLIC_KEY'], name);
-  }
-  t.false(JSON.stringify(describeConfig(one)).includes(one.MANSIO_VAPID_PRIVATE_KEY));
-  const error = t.throws(() => readConfig({ MANSIO_VAPID_PRIVATE_KEY: 'hunter2' }), { instanceOf: ConfigError });
-  t.false(JSON.stringify([error?.message, error?.problems]).includes('hunter2'));
-});
-
-test('variables of nobody are reported, not refused', (t) => {
-  const env = { MANSIO_HTP_PORT: '1', MANSIO_SIEVE_PORT: '1', MANSIO_EMPTY: '', PATH: '/bin' };
-  t.deepEqual(readConfig(env).unknown, ['MANSIO_HTP_PORT', 'MANSIO_SIEVE_PORT']);
-});
-
-test('the description says where each value came from', (t) => {
-  const rows = new Map(describeConfig({ MANSIO_HTTP_PORT: '0' }).map((row) => [row.name, row]));
-  t.deepEqual(rows.get('MANSIO_HTTP_PORT'), { name: 'MANSIO_HTTP_PORT', value: '0', source: 'environment' });
-  t.deepEqual(rows.get('MANSIO_MX_PORT'), { name: 'MANSIO_MX_PORT', value: '2525', source: 'default' });
-  t.deepEqual(rows.get('DATABASE_URL'), { name: 'DATABASE_URL', value: '', source: 'default' });
-  t.is(rows.get('MANSIO_HOSTED_DOMAINS')?.source, 'demo');
-});
-
-test('config names variables that do nothing, without their values', (t) => {
-  const rows = describeConfig({ MANSIO_VAPID_PRIVAT_KEY: 'hunter2', MANSIO_HTTP_PROT: '1' });
-  t.deepEqual(
-    rows.filter(({ source }) => source === 'unknown'),
-    [
-      { name: 'MANSIO_HTTP_PROT', value: '[hidden]', source: 'unknown' },
-      { name: 'MANSIO_VAPID_PRIVAT_KEY', value: '[hidden]', source: 'unknown' },
-    ],
-  );
-});
-
-test('config shows the node id and the public URL in effect', (t) => {
-  const dataDir = temporaryDirectory('mansio-test-config-');
-  const row = (name: string, env: Record<string, string> = {}) =>
-    describeConfig({ MANSIO_DATA_DIR: dataDir, ...env }).find((each) => each.name === name);
-  t.deepEqual(row('MANSIO_NODE_ID'), { name: 'MANSIO_NODE_ID', value: '', source: 'data directory' });
-  writeFileSync(join(dataDir, 'node-id'), 'abc\n');
-  t.deepEqual(row('MANSIO_NODE_ID'), { name: 'MANSIO_NODE_ID', value: 'abc', source: 'data directory' });
-  t.like(row('MANSIO_NODE_ID', { MANSIO_NODE_ID: 'mine' }), { value: 'mine', source: 'environment' });
-  t.like(row('MANSIO_PUBLIC_URL'), { value: 'http://127.0.0.1:8080', source: 'listener' });
-  t.like(row('MANSIO_PUBLIC_URL', { MANSIO_BIND: '::1' }), { value: 'http://[::1]:8080', source: 'listener' });
-  t.is(row('MANSIO_PUBLIC_URL', { MANSIO_BIND: '::' })?.value, 'http://127.0.0.1:8080');
-  t.like(row('MANSIO_PUBLIC_URL', { MANSIO_HTTP_BIND: '::', MANSIO_HOSTNAME: 'mx.example.org' }), {
-    value: 'http://mx.example.org:8080',
-  });
-  t.like(row('MANSIO_PUBLIC_URL', { MANSIO_HTTP_PORT: '0' }), { value: '' });
-  t.like(row('MANSIO_PUBLIC_URL', { MANSIO_PUBLIC_URL: 'https://m.example.org' }), { source: 'environment' });
 });
 
 test('ACME: the directory, the names that are certified, and the port', (t) => {
