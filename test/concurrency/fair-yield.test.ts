@@ -2,6 +2,7 @@
 
 import { FairYield } from '../../src/concurrency/fair-yield.js';
 import test from '../support/test.js';
+import { turn } from '../support/turns.js';
 
 test('holders take loop, however much one of them has to do', async (t) => {
   const loop = new FairYield();
@@ -16,8 +17,7 @@ test('one piece of work goes on an iteration of the event loop', async (t) => {
   const seen: string[] = [];
   const work = Array.from({ length: 3 }, (_, i) => loop.yield('a').then(() => void seen.push(`turn ${i}`)));
   const iterations = async () => {
-    for (let i = 0; i < 3; i++)
-      await new Promise<void>((resolve) => setImmediate(resolve)).then(() => seen.push('other'));
+    for (let i = 0; i < 3; i++) await turn().then(() => seen.push('other'));
   };
   await Promise.all([...work, iterations()]);
   t.deepEqual(seen, ['turn 0', 'other', 'turn 1', 'other', 'turn 2', 'other']);

@@ -12,6 +12,7 @@ import type { Transport } from '../../src/actors/runtime/transport/transport.js'
 import { localTransport } from '../../src/actors/runtime/transport/transport-local.js';
 import type { EventLog } from '../../src/store/events.js';
 import { fixedOwnership } from './ownership.js';
+import { turn } from './turns.js';
 
 export class EventBus {
   readonly #rows = new Map<string, EventRecord[]>();
@@ -40,7 +41,7 @@ export class EventBus {
   };
 
   async #turn(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     if (this.fault !== undefined) throw this.fault;
   }
 

@@ -13,6 +13,7 @@ import { postgresWebhookDeliveries } from '../../../src/store/postgres/accounts/
 import { postgresWebhooks } from '../../../src/store/postgres/accounts/webhooks.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
 import { migratedDatabase } from '../../support/database/embedded-database.js';
+import { deferred } from '../../support/deferred.js';
 import { FakeMailboxes } from '../../support/hub-fakes.js';
 import test from '../../support/test.js';
 
@@ -94,10 +95,7 @@ test('revoking and rotating are told to every node', async (t) => {
     (await accountApi.keys.issue(ann, 'b', ['app']))!,
   ];
   const heard: string[] = [];
-  let done = () => {};
-  const both = new Promise<void>((resolve) => {
-    done = resolve;
-  });
+  const { promise: both, resolve: done } = deferred();
   const stop = await store.watch((change) => {
     if (change.kind === 'key-revoked') heard.push(change.keyId);
     if (heard.length === 2) done();
@@ -130,10 +128,7 @@ test('a device has one key: a further one revokes the one before, on every node'
     (await accountApi.keys.issue(bob, 'phone', ['app'], 'device'))!,
   ];
   const heard: string[] = [];
-  let tell = () => {};
-  const told = new Promise<void>((resolve) => {
-    tell = resolve;
-  });
+  const { promise: told, resolve: tell } = deferred();
   const stop = await store.watch((change) => {
     if (change.kind !== 'key-revoked') return;
     heard.push(change.keyId);

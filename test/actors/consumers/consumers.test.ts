@@ -11,6 +11,7 @@ import { runs } from '../../support/amounts.js';
 import { EventBus } from '../../support/event-bus.js';
 import { MemoryConsumers } from '../../support/memory-stores/memory-consumers.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 const ACCOUNT = randomUUID();
 const CONSUMER = randomUUID();
@@ -120,7 +121,7 @@ test('changes are delivered in order, one at a time, and the position follows', 
   let underWay = 0;
   world.outcome = async () => {
     t.is(++underWay, 1);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     underWay--;
     return { kind: 'delivered' };
   };

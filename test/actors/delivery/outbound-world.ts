@@ -28,6 +28,7 @@ import type {
   RecipientStatus,
 } from '../../../src/store/outbound.js';
 import { shardOf } from '../../../src/store/shard.js';
+import { turn } from '../../support/turns.js';
 
 export const SHARDS = 4;
 export const MESSAGE = Buffer.from('From: a@here.test\r\nSubject: hello\r\nMessage-ID: <1@here.test>\r\n\r\nbody\r\n');
@@ -53,11 +54,6 @@ export interface Asked {
 }
 
 export const account = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
-
-/** Resolves when `condition` holds; the time limit of the test is the only other end. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 export class OutboundWorld {
   readonly emails = new Map<string, FakeEmail>();
@@ -107,7 +103,7 @@ export class OutboundWorld {
 
   async #read(shards: readonly number[]): Promise<readonly FakeEmail[]> {
     this.reads++;
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     if (this.storeFault !== undefined) throw this.storeFault;
     return [...this.emails.values()].filter(({ accountId }) => shards.includes(shardOf(accountId, SHARDS)));
   }
@@ -226,7 +222,7 @@ export class OutboundWorld {
       ask: async (name: string, payload: unknown) => {
         const asked: Asked = { accountId, name, payload };
         this.asked.push(asked);
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         const fault = this.mailboxFault(asked);
         if (fault !== undefined) throw fault;
         const answer = this.#answer(asked);

@@ -1,7 +1,8 @@
 // Tests how much the queue of a node delivers at a time: in all, per account and per domain.
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import test from '../../support/test.js';
-import { ALONE, account, answer, ManualTransport, OutboundWorld, until } from './outbound-world.js';
+import { until } from '../../support/until.js';
+import { ALONE, account, answer, ManualTransport, OutboundWorld } from './outbound-world.js';
 
 test('no more emails are in flight than there is room for, and none is begun before it is', async (t) => {
   const world = new OutboundWorld();

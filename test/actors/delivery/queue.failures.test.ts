@@ -1,6 +1,7 @@
 // Tests what the queue of a node does when the store, a mailbox or a transport fails, or an answer is lost.
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 import {
   ALONE,
   account,
@@ -10,7 +11,6 @@ import {
   ManualTransport,
   OutboundWorld,
   unreachable,
-  until,
 } from './outbound-world.js';
 
 test('a store that is away is read again later, and emails that were notified are delivered meanwhile', async (t) => {

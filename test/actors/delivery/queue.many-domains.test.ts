@@ -2,7 +2,8 @@
 
 import { world as clientWorld } from '../../net/smtp-client/client-world.js';
 import test from '../../support/test.js';
-import { ALONE, account, answer, ManualTransport, MESSAGE, OutboundWorld, until } from './outbound-world.js';
+import { until } from '../../support/until.js';
+import { ALONE, account, answer, ManualTransport, MESSAGE, OutboundWorld } from './outbound-world.js';
 
 const DOMAINS = 1_000;
 

@@ -3,16 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import test from '../../support/test.js';
-import {
-  ALONE,
-  account,
-  answer,
-  type FakeEmail,
-  ManualTransport,
-  OutboundWorld,
-  until,
-  viewOf,
-} from './outbound-world.js';
+import { until } from '../../support/until.js';
+import { ALONE, account, answer, type FakeEmail, ManualTransport, OutboundWorld, viewOf } from './outbound-world.js';
 
 const BY = 'a lives';
 

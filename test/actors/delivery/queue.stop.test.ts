@@ -1,7 +1,8 @@
 // Tests how the queue of a node ends its deliveries when the node stops or is not sure of its leases.
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import test from '../../support/test.js';
-import { ALONE, account, answer, delivers, ManualTransport, OutboundWorld, until } from './outbound-world.js';
+import { until } from '../../support/until.js';
+import { ALONE, account, answer, delivers, ManualTransport, OutboundWorld } from './outbound-world.js';
 
 test('a node that is not sure of its leases, or gives them away, begins nothing', async (t) => {
   const world = new OutboundWorld();

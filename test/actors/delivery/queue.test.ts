@@ -3,6 +3,7 @@
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 import {
   ALONE,
   account,
@@ -11,7 +12,6 @@ import {
   ManualTransport,
   OutboundWorld,
   unreachable,
-  until,
   viewOf,
 } from './outbound-world.js';
 

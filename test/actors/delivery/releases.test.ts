@@ -7,7 +7,8 @@ import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { clock } from '../../../src/store/clock.js';
 import type { HeldOutbound } from '../../../src/store/outbound.js';
 import test from '../../support/test.js';
-import { account, until } from './outbound-world.js';
+import { until } from '../../support/until.js';
+import { account } from './outbound-world.js';
 
 type Ask = (held: HeldOutbound) => Promise<'released' | 'refused'>;
 

@@ -12,7 +12,9 @@ import { postgresDirectory } from '../../../src/store/postgres/accounts/director
 import { connect } from '../../../src/store/postgres/driver/client.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
 import { testDatabase } from '../../support/database/embedded-database.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 type Acceptance = (accountId: string) => { isUnclaimed: boolean; total: number };
 
@@ -55,10 +57,7 @@ async function start(
   });
   /** Makes the change, and resolves when this node has heard of it. */
   const settled = async (change: () => Promise<unknown>): Promise<void> => {
-    let tell = () => {};
-    const heard = new Promise<void>((resolve) => {
-      tell = resolve;
-    });
+    const { promise: heard, resolve: tell } = deferred();
     // The watch must begin before the change, or the marker may be missed.
     const end = await real.watch((seen) => {
       if (seen.kind === 'domains') tell();
@@ -275,7 +274,7 @@ test('a remembered key ends with its revocation: at once here, and with the noti
       t.is(here.known(device.apiKey), undefined, end);
     });
     // All listeners get notices of a database in order, but not at the same moment.
-    while (there.known(device.apiKey) !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    while (there.known(device.apiKey) !== undefined) await turn();
     for (const node of [here, there]) t.is((await node.identify(device.apiKey)).kind, 'invalid', end);
   }
 });

@@ -8,6 +8,7 @@ import { localTransport } from '../../../src/actors/runtime/transport/transport-
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 import { type CounterBehavior, CounterStore, counterBehavior } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
@@ -80,7 +81,7 @@ test('while the first attempt is being committed the second waits for it', async
   });
   const id = randomUUID();
   const first = add(id, 5);
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   const second = add(id, 5);
   open();
   t.deepEqual(await Promise.all([first, second]), [total(5), total(5)]);

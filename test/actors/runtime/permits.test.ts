@@ -5,8 +5,7 @@ import { permit$, permitted, withPermit } from '../../../src/actors/runtime/perm
 import { FairSemaphore } from '../../../src/concurrency/fair-semaphore.js';
 import type { Reservation } from '../../../src/concurrency/keyed-limiter.js';
 import test from '../../support/test.js';
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+import { turn } from '../../support/turns.js';
 
 test('work begins with a permit and gives the permit back when it ends', async (t) => {
   const semaphore = new FairSemaphore({ total: 1 });

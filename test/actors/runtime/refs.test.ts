@@ -18,9 +18,11 @@ import {
   type Transport,
 } from '../../../src/actors/runtime/transport/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
-import { VirtualTime } from '../../support/cluster/virtual-time.js';
+import { virtualTest } from '../../support/cluster/virtual-test.js';
+import type { VirtualTime } from '../../support/cluster/virtual-time.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
@@ -58,8 +60,6 @@ function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})
   const settled = () => relocations$.next({ shards: [0], unclean: true });
   return { store, counter: counters.of(A), own, settled, missed };
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('an ask whose owner dies before the commit is carried out by the next, and by nobody else', async (t) => {
   const { store, counter, own, settled } = setUp();
@@ -196,19 +196,7 @@ async function absence(time: VirtualTime, ownerWaitMs?: number) {
   return { state, settled: () => relocations$.next({ shards: [0], unclean: true }) };
 }
 
-function virtually(name: string, run: (t: import('ava').ExecutionContext, time: VirtualTime) => Promise<void>): void {
-  test.serial(name, async (t) => {
-    const time = new VirtualTime();
-    time.install();
-    try {
-      await run(t, time);
-    } finally {
-      time.uninstall();
-    }
-  });
-}
-
-virtually('however many ask for a shard that nobody owns, one at a time looks for its owner', async (t, time) => {
+virtualTest('however many ask for a shard that nobody owns, one at a time looks for its owner', async (t, time) => {
   const { state, settled } = await absence(time);
   t.is(state.requests, ASKS);
   await time.advance(2_000);
@@ -221,7 +209,7 @@ virtually('however many ask for a shard that nobody owns, one at a time looks fo
   t.is(state.requests, ASKS + looks + ASKS);
 });
 
-virtually('when the one who looks finds somebody, all the others ask at once', async (t, time) => {
+virtualTest('when the one who looks finds somebody, all the others ask at once', async (t, time) => {
   const { state } = await absence(time);
   await time.advance(2_000);
   state.answered = true;
@@ -230,7 +218,7 @@ virtually('when the one who looks finds somebody, all the others ask at once', a
   t.is(state.replies, ASKS);
 });
 
-virtually('who finds nobody gives up in time, and leaves nothing behind', async (t, time) => {
+virtualTest('who finds nobody gives up in time, and leaves nothing behind', async (t, time) => {
   const { state } = await absence(time, 700);
   await time.advance(699);
   t.deepEqual(state.faults, []);

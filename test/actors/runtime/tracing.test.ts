@@ -11,6 +11,7 @@ import { eventSubject } from '../../../src/actors/runtime/transport/subjects.js'
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { openTracing } from '../../../src/node/tracing/tracing.js';
 import { shardOf } from '../../../src/store/shard.js';
+import { deferred } from '../../support/deferred.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import { type CollectedSpan, startCollector } from '../../support/peers/otlp-collector.js';
 import test from '../../support/test.js';
@@ -77,10 +78,7 @@ const one = (spans: readonly CollectedSpan[], name: string, node?: string) => {
 test('a command of one node is followed to its owner on another, into the commit and back with its events', async (t) => {
   const { nodes, tracers, spans } = await setUp();
   const [account, asker, owner] = shardOf(A, 2) === 1 ? [A, 0, 'n1'] : [A, 1, 'n0'];
-  let stands = () => {};
-  const ready = new Promise<void>((resolve) => {
-    stands = resolve;
-  });
+  const { promise: ready, resolve: stands } = deferred();
   const seen = new Promise<string | undefined>((resolve) => {
     nodes[asker]!.counters.of(account)
       .events$()

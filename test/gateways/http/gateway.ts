@@ -224,16 +224,3 @@ export function exchangeBytes(
 }
 
 export const closed = (): boolean => false;
-
-export interface Deferred {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-export function deferred(): Deferred {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}

@@ -1,9 +1,9 @@
 // Tests how long a health report is reused.
 
 import { createHealth, type HealthCheck } from '../../../src/gateways/http/health.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
-import { deferred } from './gateway.js';
 
 test('a report is kept for a moment and shared, until the state that it was made in is over', async (t) => {
   let [now, state, runs] = [0, 'serving', 0];

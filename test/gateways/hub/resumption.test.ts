@@ -22,6 +22,10 @@ import {
   testHub,
 } from '../../support/hub-fakes.js';
 import test from '../../support/test.js';
+import { turns } from '../../support/turns.js';
+
+/** Resolves when everything that takes a few turns has happened. */
+const settled = () => turns(12);
 
 const MINE = '00000000-0000-7000-8000-00000000000a';
 const OTHER = '00000000-0000-7000-8000-00000000000b';
@@ -49,13 +53,13 @@ function setUp(bus = new EventBus(), limits: HubOptions['limits'] = {}) {
     const socket = new FakeSocket();
     const listener = accept(socket);
     say(listener, HANDSHAKE);
-    await turns();
+    await settled();
     const take = () => socket.takeMessages() as Received[];
     take();
     /** Returns the answer and the messages that follow it. */
     const resume = async (...args: unknown[]): Promise<Received[]> => {
       say(listener, call('Resume', args));
-      await turns();
+      await settled();
       const [position, ...received] = take();
       if (position?.target !== 'Position') return position === undefined ? received : [position, ...received];
       const cursor = position.arguments?.[0];
@@ -75,10 +79,6 @@ function call(target: string, args: readonly unknown[], type = 1): string {
   return `${JSON.stringify({ type, invocationId: '1', target, arguments: args })}\u001e`;
 }
 
-const turns = async (count = 12) => {
-  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
-};
-
 /** Returns the email ids of the events. */
 const removed = (received: readonly Received[]) =>
   received.filter(({ target }) => target === 'EmailDeleted').map((each) => each.arguments?.[0]);
@@ -91,7 +91,7 @@ test('nothing comes before Resume; then what happens, each batch with a new curs
   bus.commit(MINE, [emailRemoved('e0')]);
   const { socket, take, resume } = await open();
   bus.commit(MINE, [emailRemoved('e1')]);
-  await turns();
+  await settled();
   t.deepEqual(take(), []);
   const [answer, ...rest] = await resume(null);
   t.deepEqual(rest, []);
@@ -115,7 +115,7 @@ test('an id of the event stream resumes before the change that the id is in', as
   const { take, resume } = await open();
   const [answer, ...rest] = await resume(cursorOf({ seq: seqs[1]!, at: Date.now(), within }, MINE));
   t.true(answer?.result?.complete);
-  await turns();
+  await settled();
   t.deepEqual(removed([...rest, ...take()]), ['e2', 'e3']);
 });
 
@@ -182,7 +182,7 @@ test('a cursor that cannot be resumed from is answered with now, and that someth
     t.is(answer?.result?.cursor.split('-')[0], String(bus.rows(MINE).length));
     t.deepEqual(rest, []);
     bus.commit(MINE, [emailRemoved('later')]);
-    await turns();
+    await settled();
     t.deepEqual(removed(take()), ['later']);
   }
 });
@@ -224,7 +224,7 @@ test('who wants no answer gets none, and the events', async (t) => {
   const { bus, open } = setUp();
   const { listener, take } = await open();
   say(listener, '{"type":1,"target":"Resume","arguments":[null]}\u001e');
-  await turns();
+  await settled();
   t.like(take(), [{ target: 'Position' }]);
   bus.commit(MINE, [emailRemoved('e1')]);
   t.deepEqual(removed(take()), ['e1']);
@@ -240,7 +240,7 @@ test('a connection that closes while it resumes leaves nothing behind', async (t
     listener.closed(1006);
     const sent = socket.sent.length;
     bus.commit(MINE, [emailRemoved('e2')]);
-    await turns();
+    await settled();
     t.is(socket.sent.length, sent);
     t.is(bus.subscriptions, 0);
   }
@@ -328,7 +328,7 @@ test('through breaks, moves between nodes and slow moments every event comes onc
           connection.socket.buffered = 0;
           connection.listener.drained();
         }
-        if (each === 'turns') await turns();
+        if (each === 'turns') await settled();
         if (each === 'reconnect' || each === 'cut') {
           // Frames that were in flight when the connection broke never arrive.
           if (each === 'reconnect') take();

@@ -6,6 +6,7 @@ import { flagNames } from '../../../src/mail-format/flags.js';
 import { unpackFlags, unpackUids } from '../../../src/mail-format/packed-columns.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 import { changedFlags, type FlagStore } from './view/folder-owner.js';
@@ -150,7 +151,7 @@ class Client {
   async #idle(): Promise<void> {
     const tag = this.#connection.send('IDLE');
     while (!(await this.#next()).startsWith('+'));
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     this.#connection.write('DONE\r\n');
     while (!(await this.#next()).startsWith(tag));
   }

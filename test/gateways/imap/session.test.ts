@@ -5,9 +5,9 @@ import net, { type Socket } from 'node:net';
 import zlib from 'node:zlib';
 import type { ExecutionContext } from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { deferred } from '../../support/deferred.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
 import test from '../../support/test.js';
-import { deferred } from '../http/gateway.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, startImap } from './gateway.js';
 

@@ -2,8 +2,9 @@
 // test/scenarios/protocols.
 
 import { StoreFault } from '../../../src/store/errors.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
-import { deferred } from '../http/gateway.js';
+import { turn } from '../../support/turns.js';
 import type { Pop3Client } from './client.js';
 import { ALICE, ALICE_EMAIL, BOB_EMAIL, startPop3 } from './gateway.js';
 
@@ -183,7 +184,7 @@ test('a session that waits is told at once that another has its maildrop; a busy
     return { reply: { kind: 'inUse' } };
   });
   await lost.promise;
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   gate.resolve();
   t.is(await other.rest(), `+OK 8 octets\r\nA: b\r\n\r\n.\r\n${LOCK_LOST}`);
 });

@@ -3,6 +3,7 @@
 import { table } from '../../../src/gateways/pop3/table.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 import { ALICE, BOB, startPop3 } from './gateway.js';
 
 const NUMBERS = {
@@ -253,7 +254,7 @@ test('a session cut at every octet of its commands goes on', async (t) => {
   for (let at = 1; at < script.length; at++) {
     const client = await gateway.connect();
     client.write(script.slice(0, at));
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     client.write(script.slice(at));
     t.is(await client.rest(), expected);
   }

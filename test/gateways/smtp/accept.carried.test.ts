@@ -10,6 +10,7 @@ import { blobOf } from '../../../src/store/blobs.js';
 import { newId } from '../../../src/store/ids/new-id.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 
 type Ask = ReturnType<Mailboxes['of']>['ask'];
@@ -96,14 +97,8 @@ const answerLost = async (ask: () => ReturnType<Ask>) => {
 
 /** Holds the first commit of the mailbox back until `goOn` is called. */
 function heldBack(world: MailboxWorld) {
-  let goOn = () => {};
-  const open = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  let begin = () => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
+  const { promise: open, resolve: goOn } = deferred();
+  const { promise: begun, resolve: begin } = deferred();
   let count = 0;
   world.commit.by = async (_, commit) => {
     if (count++ > 0) return commit();

@@ -11,7 +11,9 @@ import { newId } from '../../../src/store/ids/new-id.js';
 import type { SharedMessage } from '../../../src/store/inline/shared-message.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 type Account = Awaited<ReturnType<typeof openWorld>>['accounts'][number];
 
@@ -106,9 +108,9 @@ test('messages that come while the store is at work are placed by one statement,
     const blocked = async () => (await tx`select from pg_locks where not granted`).length > 0;
     while (!(await blocked()));
     const first = send(world, others.slice(0, 2), '1');
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     sending = Promise.all([first, send(world, others.slice(1), '2')]);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   });
   await Promise.allSettled([labelling]);
   await sending;
@@ -230,14 +232,8 @@ test('a message for an account that is being deleted is refused for now, and the
 
 /** Keeps the account's mailbox busy until `goOn` is called. */
 async function keepBusy(world: MailboxWorld, { id }: Account) {
-  let goOn = (): void => {};
-  const free = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  let began = (): void => {};
-  const isBusy = new Promise<void>((resolve) => {
-    began = resolve;
-  });
+  const { promise: free, resolve: goOn } = deferred();
+  const { promise: isBusy, resolve: began } = deferred();
   const { by } = world.commit;
   world.commit.by = async (change, commit) => {
     if (change.accountId !== id) return by(change, commit);

@@ -4,6 +4,7 @@ import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { InlineMessage } from '../../../src/store/inline/inline-message.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 import { listen, MESSAGE } from './listener.js';
 
@@ -45,15 +46,6 @@ test('a mailbox that never answers does not keep the peer waiting', async (t) =>
   t.is((await client.send('', ['alice@example.test'], MESSAGE)).code, 250);
   t.is(stored.length, 1);
 });
-
-/** A promise, and the function that resolves it. */
-function gate(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((opened) => {
-    resolve = opened;
-  });
-  return { promise, resolve };
-}
 
 test('a message that a mailbox of this node takes is not stored before; what it does not take is', async (t) => {
   const { address, behave, stored, asked, logged, spool } = await listen(t);
@@ -132,8 +124,8 @@ test('a message is stored when its mailbox does not take it in time', async (t) 
 test('a peer that leaves before the reply: what was committed is delivered', async (t) => {
   const { address, behave, asked, stored } = await listen(t);
   const client = await SmtpClient.greeted(address);
-  const left = gate();
-  const asking = gate();
+  const left = deferred();
+  const asking = deferred();
   behave.spool = () => left.promise;
   behave.deliver = () => {
     asking.resolve();

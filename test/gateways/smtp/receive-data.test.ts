@@ -4,6 +4,7 @@ import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
 import type { MessageStream } from '../../../src/gateways/smtp/data-parser.js';
 import { type DataSink, receiveData } from '../../../src/gateways/smtp/receive-data.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 class Sink implements DataSink {
   readonly happened: string[] = [];
@@ -43,7 +44,7 @@ test('what the sink asks to wait for holds the stream back', async (t) => {
   const received = receiveData(stream, 100, sink);
   stream.write('one');
   stream.write('two');
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   t.deepEqual(sink.happened, ['begin', 'one']);
   sink.onWrite = () => undefined;
   go();
@@ -80,7 +81,7 @@ test('a message that is too large, malformed or cut off is discarded', async (t)
   const bare = open();
   const malformed = receiveData(bare.stream, 100, bare.sink);
   bare.stream.write('one');
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   bare.stream.decoder.malformed = true;
   bare.stream.end();
   await t.throwsAsync(malformed, { message: 'bareLineEnding' });
@@ -89,7 +90,7 @@ test('a message that is too large, malformed or cut off is discarded', async (t)
   const gone = open();
   const cutOff = receiveData(gone.stream, 100, gone.sink);
   gone.stream.write('one');
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   gone.stream.destroy();
   await t.throwsAsync(cutOff, { message: 'connectionLost' });
   t.deepEqual(gone.sink.happened, ['begin', 'one', 'discard']);

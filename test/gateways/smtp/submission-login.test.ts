@@ -2,6 +2,7 @@
 // test/scenarios/protocols.
 
 import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { deferred } from '../../support/deferred.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
 import test from '../../support/test.js';
 import { brief, listenForSubmission, plain, type SubmissionSettings, signedIn } from './submission-listener.js';
@@ -135,10 +136,7 @@ test('a revoked key ends its sessions, in a message too, and nobody else', async
 test('a message that has arrived whole gets its reply before the session ends', async (t) => {
   const { address, revoke, behave, queued } = await revoked(t);
   const client = await signedIn(address);
-  let queueing = () => {};
-  const reached = new Promise<void>((resolve) => {
-    queueing = resolve;
-  });
+  const { promise: reached, resolve: queueing } = deferred();
   let go = () => {};
   behave.enqueue = () => {
     queueing();

@@ -1,8 +1,8 @@
 // Tests submitted lines that are too long: headers are folded and parts encoded before the message is signed, or it is refused.
 // Python's parser reads the content back.
-import { execFileSync } from 'node:child_process';
 import { LongLines } from '../../../src/mail-format/writing/long-lines.js';
 import type { SmtpClient } from '../../support/clients/smtp-client.js';
+import { pythonParts } from '../../support/python-parts.js';
 import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 import { listenForSubmission, signedIn } from './submission-listener.js';
@@ -11,16 +11,6 @@ const HEADER = 'From: alice@example.test\r\nMessage-Id: <1@alice.test>\r\nDate: 
 const LONG = `${'long words and = signs and \xe4 \t'.repeat(200)}x`;
 
 const longest = (text: string) => Math.max(...text.split('\r\n').map((line) => line.length));
-
-/** Returns the content of the parts as another parser sees them, in base64. */
-function parts(octets: Buffer): readonly { type: string; encoding: string; content: string }[] {
-  const script = `
-import base64, email, json, sys
-message = email.message_from_bytes(sys.stdin.buffer.read())
-print(json.dumps([{'type': part.get_content_type(), 'encoding': str(part['Content-Transfer-Encoding']),
-  'content': base64.b64encode(part.get_payload(decode=True)).decode()} for part in message.walk() if not part.is_multipart()]))`;
-  return JSON.parse(execFileSync('python3', ['-c', script], { input: octets }).toString());
-}
 
 async function send(client: SmtpClient, message: string): Promise<string> {
   await client.envelope('alice@example.test', 'carol@peer.test');
@@ -44,7 +34,7 @@ testWith('python3')('a body with long lines is encoded, every octet of its conte
         `${HEADER}Subject: x\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n`,
       ),
     );
-    const [part] = parts(Buffer.from(stored, 'latin1'));
+    const [part] = pythonParts(Buffer.from(stored, 'latin1'));
     t.is(Buffer.from(part!.content, 'base64').toString('latin1'), `${content}\r\n`);
     t.true((summary as { size: number }).size > stored.length);
   }
@@ -73,7 +63,7 @@ testWith('python3')('only parts with long lines are encoded, in the encoding tha
   t.true(longest(stored) <= 76);
   t.true(stored.includes(untouched) && stored.includes('\r\npreamble\r\n') && stored.endsWith('--b--\r\nepilogue\r\n'));
   t.true(stored.includes('charset=utf-8\r\nX-Kept: y\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n'));
-  const [before, after] = [parts(Buffer.from(message, 'latin1')), parts(Buffer.from(stored, 'latin1'))];
+  const [before, after] = [pythonParts(Buffer.from(message, 'latin1')), pythonParts(Buffer.from(stored, 'latin1'))];
   t.deepEqual(
     after.map(({ content }) => content),
     before.map(({ content }) => content),

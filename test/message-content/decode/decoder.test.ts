@@ -13,6 +13,7 @@ import {
 } from '../../../src/message-content/decode/decoder.js';
 import { caseMessage } from '../../mail-format/cases.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
   ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));
@@ -21,8 +22,6 @@ const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
 const PATIENT = { startMs: 120_000, shortJobMs: 60_000, jobMs: 60_000 };
 const ALICE = { accountId: 'alice' };
 const BOB = { accountId: 'bob' };
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
 function decoderFor(t: { teardown(end: () => Promise<void>): void }, limits: Partial<DecoderLimits> = {}): BodyDecoder {
   const decoder = new BodyDecoder(limits);
   t.teardown(() => decoder.close());
@@ -227,7 +226,7 @@ test('more than the queue holds is refused for now', async (t) => {
   const index = indexMessage(large);
   const first = decoder.bodies(index, reader(large), ALICE);
   const second = decoder.bodies(index, reader(large), ALICE);
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   await t.throwsAsync(decoder.bodies(index, reader(large), ALICE), { instanceOf: DecoderBusy, code: 'decoder-busy' });
   t.true((await first).partial && (await second).partial);
 });
@@ -235,7 +234,7 @@ test('more than the queue holds is refused for now', async (t) => {
 test('close ends what is under way', async (t) => {
   const decoder = new BodyDecoder({ module: rogue('for(;;);'), jobMs: 60_000 });
   const under = [1, 2].map(() => decoder.bodies(indexMessage(large), reader(large), ALICE));
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   await decoder.close();
   for (const bodies of await Promise.all(under)) t.true(bodies.partial);
   t.true((await decoder.bodies(indexMessage(large), reader(large), ALICE)).partial);

@@ -2,6 +2,7 @@
 import { pacedDns } from '../../../src/net/dns/paced-dns.js';
 import { type Dns, DnsFailure } from '../../../src/net/dns/resolver.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 /** Answers when the test says so. */
 function manualDns() {
@@ -17,8 +18,6 @@ function manualDns() {
   } as unknown as Dns;
   return { dns, asked };
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a look-up waits for a place, which an answer or a failure frees', async (t) => {
   const { dns, asked } = manualDns();

@@ -1,7 +1,7 @@
 // Tests messages with 8-bit octets for a server without 8BITMIME: they are converted before they are signed, and Python's parser
 // reads them back.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { pythonParts } from '../../support/python-parts.js';
 import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 import { only, world } from './client-world.js';
@@ -27,16 +27,6 @@ function isSignedAsSent(octets: Buffer): boolean {
   return octets.toString('latin1', 0, end) === `X-Signed: ${hashOf(octets.subarray(end))}\r\n`;
 }
 
-/** Returns the content of the parts as another parser sees them, in base64. */
-function parts(octets: Buffer): readonly { type: string; encoding: string; content: string }[] {
-  const script = `
-import base64, email, json, sys
-message = email.message_from_bytes(sys.stdin.buffer.read())
-print(json.dumps([{'type': part.get_content_type(), 'encoding': str(part['Content-Transfer-Encoding']),
-  'content': base64.b64encode(part.get_payload(decode=True)).decode()} for part in message.walk() if not part.is_multipart()]))`;
-  return JSON.parse(execFileSync('python3', ['-c', script], { input: octets }).toString());
-}
-
 testWith('python3')('a text is converted and signed as it is sent, small and large', async (t) => {
   const { deliver, remote, texts } = await world(t, options);
   const mx = await remote('127.0.0.2', OLD);
@@ -52,7 +42,7 @@ testWith('python3')('a text is converted and signed as it is sent, small and lar
     t.regex(octets.toString('latin1'), /^[\r\n\t -~]*$/);
     t.is(parameters['BODY'], undefined);
     t.true(isSignedAsSent(octets));
-    const [part] = parts(octets);
+    const [part] = pythonParts(octets);
     t.is(Buffer.from(part!.content, 'base64').toString(), body);
     t.is(part!.encoding, body.startsWith('Ж') ? 'base64' : 'quoted-printable');
     t.is(texts.get(hashOf(header + body))!.toString(), header + body);
@@ -82,10 +72,10 @@ testWith('python3')('nested parts are converted, those in 7 bits stay', async (t
   t.true(text.includes(untouched) && text.includes('\r\nVorwort f??r alte Programme\r\n'));
   t.true(text.includes(`name*=utf-8''gr%C3%BCn.txt`) && text.includes('Subject: =?utf-8?B?'));
   t.true(isSignedAsSent(octets));
-  const contents = (of: Buffer) => parts(of).map(({ content }) => content);
+  const contents = (of: Buffer) => pythonParts(of).map(({ content }) => content);
   t.deepEqual(contents(octets), contents(Buffer.from(message)));
   t.deepEqual(
-    parts(octets).map(({ encoding }) => encoding),
+    pythonParts(octets).map(({ encoding }) => encoding),
     ['None', 'quoted-printable', 'base64', 'quoted-printable', '7bit'],
   );
 });
@@ -114,7 +104,7 @@ testWith('python3')('headers without a body and without an empty line are conver
     const text = Buffer.from(mx.messages.at(-1)!.text).toString('latin1');
     t.regex(text, /^[\r\n\t -~]*$/);
     t.regex(text, /\r\nContent-Transfer-Encoding: 7bit\r\n(?:--b--\r\n)?$/);
-    t.is(parts(Buffer.from(text)).length, 1);
+    t.is(pythonParts(Buffer.from(text)).length, 1);
   }
 });
 

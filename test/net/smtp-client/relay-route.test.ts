@@ -1,16 +1,13 @@
 // Tests mail through a smart host with real servers: which mail goes there, over which TLS, and that no fault of its set-up bounces mail or
 // shows the password.
-import { readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { freePort } from '../../../dev/ports.js';
 import { type RemoteOptions, scripted, startBareServer, startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
-import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { faultStatus } from '../../../src/mail-format/reports/delivery-status.js';
 import { NO_METER } from '../../../src/net/smtp-client/meter.js';
 import { RelayLogins } from '../../../src/net/smtp-client/relay-logins.js';
-import { selfSigned } from '../../../src/node/tls/tls-certificate.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import { pairFor } from '../../support/key-pair.js';
 import test from '../../support/test.js';
 import { kinds, only, tried, type World, type WorldOptions, world } from './client-world.js';
 
@@ -24,14 +21,9 @@ const ZONES = {
   '_mta-sts.remote.test': { TXT: ['v=STSv1; id=one;'] },
 } as const;
 
-async function certificate(name: string) {
-  const files = await selfSigned(temporaryDirectory(), name, pino({ level: 'silent' }));
-  return { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') };
-}
-
 /** A smart host that takes the password. */
 async function smartHost(t: ExecutionContext, options: RemoteOptions = {}) {
-  const tls = options.tls ?? (await certificate('smtp.relay.test'));
+  const tls = options.tls ?? (await pairFor('smtp.relay.test'));
   const port = await freePort();
   const logins: string[] = [];
   const login = (user: string, password: string) => {
@@ -94,7 +86,7 @@ test('the smart host of all is for domains without their own, which may be anoth
 });
 
 test('without verified TLS neither mail nor password leaves, and nothing bounces', async (t) => {
-  const other = await smartHost(t, { tls: await certificate('somebody.else.test') });
+  const other = await smartHost(t, { tls: await pairFor('somebody.else.test') });
   const wrong = await worldWith(t, other.url, { ca: other.ca });
   t.is(only(await wrong.deliver('remote.test')), 'temporary 4.7.5');
   t.deepEqual([other.logins.length, other.relay.messages.length], [0, 0]);

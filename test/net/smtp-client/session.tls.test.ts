@@ -1,19 +1,11 @@
 // Tests TLS of the SMTP client: used when offered, skipped when it fails, required where MTA-STS requires it.
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { scripted } from '../../../dev/servers/remote-smtp.js';
-import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { selfSigned } from '../../../src/node/tls/tls-certificate.js';
+import { pairFor } from '../../support/key-pair.js';
 import test from '../../support/test.js';
 import { only, tried, type WorldOptions, world } from './client-world.js';
-
-async function certificate(name: string) {
-  const files = await selfSigned(temporaryDirectory(), name, pino({ level: 'silent' }));
-  return { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') };
-}
 
 const ZONES = {
   'remote.test': {
@@ -35,7 +27,7 @@ function withoutHandshake(socket: Socket): void {
 }
 
 test('TLS is used with any certificate, and the timeline says what it is worth', async (t) => {
-  const good = await certificate('mx1.remote.test');
+  const good = await pairFor('mx1.remote.test');
   const { remote, deliver } = await world(t, { zones: ZONES, ca: good.cert });
   const mx = await remote('127.0.0.2', { tls: good });
   const first = await deliver('remote.test');
@@ -46,7 +38,7 @@ test('TLS is used with any certificate, and the timeline says what it is worth',
   t.is(again.attempts[0]!.tls, first.attempts[0]!.tls);
   t.is(mx.connections, 1);
   await mx.close();
-  await remote('127.0.0.2', { tls: await certificate('somebody.else.test') });
+  await remote('127.0.0.2', { tls: await pairFor('somebody.else.test') });
   t.regex((await deliver('remote.test')).attempts[0]!.tls!, /^TLSv1\.3 TLS_[A-Z0-9_]+$/);
 });
 
@@ -76,8 +68,8 @@ interface StsSetup {
 }
 
 async function withPolicy(t: ExecutionContext, { policy, status = 200, headers, ...rest }: StsSetup) {
-  const web = await certificate('mta-sts.remote.test');
-  const mx = await certificate('mx2.remote.test');
+  const web = await pairFor('mta-sts.remote.test');
+  const mx = await pairFor('mx2.remote.test');
   let fetched = 0;
   const server = createServer(web, (request, response) => {
     fetched++;
@@ -150,7 +142,7 @@ test('what is no policy is none: redirects, other types, too long, wrong certifi
     { policy: ENFORCE, status: 302, headers: { location: 'https://mta-sts.remote.test/.well-known/mta-sts.txt' } },
     { policy: ENFORCE, headers: { 'content-type': 'text/html' } },
     { policy: `${ENFORCE}${'x: y\r\n'.repeat(20_000)}` },
-    { policy: ENFORCE, world: { ca: (await certificate('other.test')).cert } },
+    { policy: ENFORCE, world: { ca: (await pairFor('other.test')).cert } },
     { policy: 'mode: enforce' },
   ];
   for (const setup of setups) {

@@ -1,15 +1,7 @@
 // Tests which certificate a host gets: the operator's before acquired ones, those before the provisional one.
-import { readFileSync } from 'node:fs';
-import pino from 'pino';
-import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { CertificateSource, type KeyPair } from '../../../src/net/tcp/certificate-source.js';
-import { selfSigned } from '../../../src/node/tls/tls-certificate.js';
+import { pairFor } from '../../support/key-pair.js';
 import test from '../../support/test.js';
-
-async function pairFor(host: string): Promise<KeyPair> {
-  const { cert, key } = await selfSigned(temporaryDirectory('mansio-pair-'), host, pino({ level: 'silent' }));
-  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-}
 
 const acquired = (names: readonly string[], pair: KeyPair, isDefault = false) => ({ names, pair, isDefault });
 

@@ -4,6 +4,7 @@ import { Duplex } from 'node:stream';
 import { mock } from 'node:test';
 import { drainAndClose } from '../../../src/net/tcp/draining.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 /** Completes a write only when `takeOne` is called. */
 class SlowPeer extends Duplex {
@@ -19,8 +20,6 @@ class SlowPeer extends Duplex {
     };
   }
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test.before(() => mock.timers.enable({ apis: ['setTimeout'] }));
 test.after.always(() => mock.timers.reset());

@@ -6,6 +6,7 @@ import type { SessionStart } from '../../../src/net/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { v1 } from '../../support/proxy-protocol.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 import { Client, open } from './line-sessions.js';
 
 test('lines come in and go out, pipelined ones in order, octets by number between them', async (t) => {
@@ -108,7 +109,7 @@ test('connections of one address, one account and all are limited, and count unt
   t.is(await second.write('user bob\r\n').line(), '+ in');
   first.write('quit\r\n');
   t.is(await first.line(), undefined);
-  while (opened.listener.connections === 3) await new Promise((resolve) => setImmediate(resolve));
+  while (opened.listener.connections === 3) await turn();
   t.is(await second.write('user alice\r\n').line(), '+ in');
   t.is(await (await from('203.0.113.1')).line(), '+ hello 203.0.113.1');
 });
@@ -158,7 +159,7 @@ test('a session with much to say goes at the pace of its peer, and one that does
   client.socket.pause();
   client.write('burst 1000\r\n');
   const closed = once(client.socket, 'close');
-  while (opened.listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+  while (opened.listener.connections > 0) await turn();
   client.socket.resume();
   await closed;
   t.pass();
@@ -178,7 +179,7 @@ test('a peer that reads nothing is cut off', async (t) => {
   await client.line();
   client.socket.pause();
   client.write('flood 1000\r\n');
-  while (opened.listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+  while (opened.listener.connections > 0) await turn();
   t.pass();
 });
 

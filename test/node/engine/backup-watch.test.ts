@@ -1,6 +1,7 @@
 // Tests the watch of backups: it reads at its start, knows nothing before, and 0 for a store that was never saved.
 import { pino } from 'pino';
 import { startBackupWatch } from '../../../src/node/engine/backup-watch.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 
 test('the last backup and the emails that wait are read at the start', async (t) => {
@@ -8,10 +9,7 @@ test('the last backup and the emails that wait are read at the start', async (t)
     [1_796_000_000_000, 1_796_000_000_000],
     [undefined, 0],
   ]) {
-    let read = () => {};
-    const wasRead = new Promise<void>((resolve) => {
-      read = resolve;
-    });
+    const { promise: wasRead, resolve: read } = deferred();
     const watch = startBackupWatch({
       lastBackup: async () => (at === undefined ? undefined : { at, bytes: 1, isEncrypted: true }),
       outbound: {

@@ -2,8 +2,7 @@
 
 import pino from 'pino';
 import { type HousekeepingOptions, startHousekeeping } from '../../../src/node/engine/housekeeping.js';
-import { VirtualTime } from '../../support/cluster/virtual-time.js';
-import test from '../../support/test.js';
+import { virtualTest } from '../../support/cluster/virtual-test.js';
 
 const MINUTE_MS = 60_000;
 
@@ -32,40 +31,31 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
   return { housekeeping: startHousekeeping(options), runs };
 }
 
-function virtually(name: string, run: (t: import('ava').ExecutionContext, time: VirtualTime) => Promise<void>): void {
-  test.serial(name, async (t) => {
-    const time = new VirtualTime();
-    time.install();
-    try {
-      await run(t, time);
-    } finally {
-      time.uninstall();
-    }
-  });
-}
+virtualTest(
+  'each job runs a minute after the start, and then at its interval, also after it failed',
+  async (t, time) => {
+    let failures = 0;
+    const blobs = {
+      async collect() {
+        failures++;
+        throw new Error('no database');
+      },
+    };
+    const { housekeeping, runs } = start({ blobs } as unknown as Partial<HousekeepingOptions>);
+    await time.advance(MINUTE_MS - 1);
+    t.deepEqual(runs, {});
+    await time.advance(1);
+    t.deepEqual(runs, { events: 1, replies: 1, flags: 1, policies: 1, deliveries: 1, refusals: 1, keys: 1 });
+    await time.advance(60 * MINUTE_MS);
+    t.deepEqual(runs, { events: 2, replies: 7, flags: 7, policies: 1, deliveries: 7, refusals: 2, keys: 1 });
+    t.is(failures, 7);
+    await time.advance(23 * 60 * MINUTE_MS);
+    t.is(runs['keys'], 2);
+    await housekeeping.stop();
+  },
+);
 
-virtually('each job runs a minute after the start, and then at its interval, also after it failed', async (t, time) => {
-  let failures = 0;
-  const blobs = {
-    async collect() {
-      failures++;
-      throw new Error('no database');
-    },
-  };
-  const { housekeeping, runs } = start({ blobs } as unknown as Partial<HousekeepingOptions>);
-  await time.advance(MINUTE_MS - 1);
-  t.deepEqual(runs, {});
-  await time.advance(1);
-  t.deepEqual(runs, { events: 1, replies: 1, flags: 1, policies: 1, deliveries: 1, refusals: 1, keys: 1 });
-  await time.advance(60 * MINUTE_MS);
-  t.deepEqual(runs, { events: 2, replies: 7, flags: 7, policies: 1, deliveries: 7, refusals: 2, keys: 1 });
-  t.is(failures, 7);
-  await time.advance(23 * 60 * MINUTE_MS);
-  t.is(runs['keys'], 2);
-  await housekeeping.stop();
-});
-
-virtually(
+virtualTest(
   'what merges have left is deleted by the second look that sees it, also after one that failed',
   async (t, time) => {
     const looks: (readonly number[])[] = [];
@@ -84,7 +74,7 @@ virtually(
   },
 );
 
-virtually('a stop waits for the jobs that run, and starts no others', async (t, time) => {
+virtualTest('a stop waits for the jobs that run, and starts no others', async (t, time) => {
   let end = () => {};
   const blobs = { collect: () => new Promise<number>((resolve) => (end = () => resolve(1))) };
   const { housekeeping, runs } = start({ blobs } as unknown as Partial<HousekeepingOptions>);

@@ -6,6 +6,7 @@ import { NoResponders, RequestTimeout, type Responder } from '../../../src/actor
 import { Revocations } from '../../../src/node/engine/revocations.js';
 import type { NodeRow } from '../../../src/store/leases.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 
 const TTL_MS = 3_000;
 const LAG_MS = 1_000;
@@ -80,7 +81,7 @@ test('every node forgets the keys before the announcement ends', async (t) => {
   const announced = nodes[0]!.announce(['k', 'l']).then(() => {
     isOver = true;
   });
-  while (forgotten.length < 4) await new Promise((resolve) => setImmediate(resolve));
+  while (forgotten.length < 4) await turn();
   t.false(isOver, 'a node has not confirmed yet');
   go();
   await announced;

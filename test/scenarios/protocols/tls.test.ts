@@ -1,19 +1,11 @@
 // Tests TLS at every mail listener: octets from before the handshake are forgotten, old versions are refused, the host that the client
 // names selects the certificate, and sessions are resumed at every listener.
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import pino from 'pino';
-import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { CertificateSource, type KeyPair } from '../../../src/net/tcp/certificate-source.js';
-import { selfSigned } from '../../../src/node/tls/tls-certificate.js';
+import { CertificateSource } from '../../../src/net/tcp/certificate-source.js';
+import { pairFor } from '../../support/key-pair.js';
 import test from '../../support/test.js';
 import { Conversation } from './conversation.js';
 import { rows } from './rows.js';
-
-async function pairFor(host: string): Promise<KeyPair> {
-  const { cert, key } = await selfSigned(temporaryDirectory('mansio-pair-'), host, pino({ level: 'silent' }));
-  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-}
 
 /** Returns the name of the certificate that the client gets. */
 function presented(socket: TLSSocket): string {

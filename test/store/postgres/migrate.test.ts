@@ -7,6 +7,7 @@ import { ACCOUNT_TABLES } from '../../../src/store/postgres/accounts/account-row
 import { connect, type Sql } from '../../../src/store/postgres/driver/client.js';
 import { knownMigrations, MigrationMismatch, migrate } from '../../../src/store/postgres/migrate.js';
 import { testDatabase } from '../../support/database/embedded-database.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 
 const SHIPPED = fileURLToPath(new URL('../../../src/store/postgres/migrations/', import.meta.url));
@@ -160,10 +161,7 @@ test('a migration that waits for a long reader keeps no other statement waiting'
   const [sql, older] = await database(t, 2);
   const first = { '0001_a.sql': 'create table a (id integer)' };
   await migrate(sql!, migrations(first));
-  let readOn = () => {};
-  const isOver = new Promise<void>((resolve) => {
-    readOn = resolve;
-  });
+  const { promise: isOver, resolve: readOn } = deferred();
   t.teardown(() => readOn());
   let reader: Promise<unknown> = isOver;
   // A backup reads all tables in one transaction.

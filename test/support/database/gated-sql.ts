@@ -1,11 +1,9 @@
 // Delays a statement of a store, so that a test decides what happens before it.
 import type { Sql } from '../../../src/store/postgres/driver/client.js';
+import { deferred } from '../deferred.js';
 
 export function signalled() {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
+  const { promise, resolve } = deferred();
   return { promise, resolve };
 }
 

@@ -1,5 +1,6 @@
 // The rows of durable consumers in memory, by the rules of the port.
 import type { ConsumerPosition, ConsumerStore, PositionUpdate } from '../../../src/store/consumers.js';
+import { turn } from '../turns.js';
 
 export class MemoryConsumers implements ConsumerStore {
   readonly rows = new Map<string, ConsumerPosition>();
@@ -61,7 +62,7 @@ export class MemoryConsumers implements ConsumerStore {
 
   async #turn(): Promise<void> {
     this.calls++;
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     if (this.fault !== undefined) throw this.fault;
   }
 }

@@ -3,6 +3,7 @@ import { startRedelivery } from '../../../../src/actors/mailbox/background/redel
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { NO_SPAN, NO_TRACER } from '../../../../src/actors/runtime/tracing.js';
 import type { InboundStore, PendingInbound } from '../../../../src/store/inbound.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 
 const summary = {
@@ -69,10 +70,7 @@ test('what waits is delivered in the trace of its message, and what cannot be is
 });
 
 test('a backlog keeps no start waiting, and is delivered meanwhile', async (t) => {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: opened, resolve: open } = deferred();
   const rows = [pending('a'), pending('b')];
   const mailboxes = {
     of: (accountId: string) => ({

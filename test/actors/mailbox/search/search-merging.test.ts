@@ -7,6 +7,7 @@ import { StoreFault } from '../../../../src/store/errors.js';
 import type { IndexedEmail, MergeOptions, MergeOutcome, SearchStore } from '../../../../src/store/search.js';
 import { textsWith } from '../../../support/field-words.js';
 import test from '../../../support/test.js';
+import { turn } from '../../../support/turns.js';
 
 const log = pino({ level: 'silent' });
 
@@ -70,7 +71,7 @@ test('accounts take turns, two at a time, until nothing is due', async (t) => {
   ]);
   const { merging, merges, met, ended, accounts } = setUp({
     async merge(accountId) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
       const sets = left.get(accountId)!;
       left.set(accountId, sets - 1);
       return sets === 0 ? NOTHING : { ...MERGED, mayBeMore: sets > 1 };
@@ -111,7 +112,7 @@ test('a stop gives up the merges that are under way, and forgets those that wait
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
   });
   await merging.store.put([emailOf('a', 16), emailOf('b', 16), emailOf('c', 16)]);
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   await merging.stop();
   t.deepEqual(accounts(), ['a', 'b']);
   t.deepEqual(met, { merged: [], failed: 0 });
@@ -128,7 +129,7 @@ test('a merge that goes on for long holds up no other account', async (t) => {
   });
   await merging.store.put([emailOf('large', 16)]);
   for (const accountId of ['a', 'b', 'c']) await merging.store.put([emailOf(accountId, 16)]);
-  while (accounts().length < 4) await new Promise((resolve) => setImmediate(resolve));
+  while (accounts().length < 4) await turn();
   await merging.stop();
   await ended(4);
   t.deepEqual(accounts(), ['large', 'a', 'b', 'c']);

@@ -3,6 +3,7 @@
 import { withSearchSemaphore } from '../../../../src/actors/mailbox/search/search-semaphore.js';
 import type { SearchStore } from '../../../../src/store/search.js';
 import test from '../../../support/test.js';
+import { turn } from '../../../support/turns.js';
 
 test('so many searches are under way at a time; accounts go in turn, and one that fails gives its permit back', async (t) => {
   const begun: string[] = [];
@@ -23,7 +24,7 @@ test('so many searches are under way at a time; accounts go in turn, and one tha
   const failing = t.throwsAsync(ask('fails'), { message: 'no answer' });
   const asked = [...'aaaab'].map((accountId) => ask(accountId));
   for (let i = 0; i < 6; i++) {
-    while (ends[i] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    while (ends[i] === undefined) await turn();
     ends[i]!();
   }
   await failing;
@@ -45,7 +46,7 @@ test('an account whose searches do not end leaves a permit to the others', async
   t.is((await matches('Zoë 💌', [], 'text')).segments, 1);
   t.is(ends.length, 2);
   for (let i = 0; i < 3; i++) {
-    while (ends[i] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    while (ends[i] === undefined) await turn();
     ends[i]!();
   }
   t.is((await Promise.all(endless)).length, 3);

@@ -10,7 +10,12 @@ import { localTransport } from '../../../../src/actors/runtime/transport/transpo
 import { EVENT_LOG_START, type EventLog } from '../../../../src/store/events.js';
 import { shardOf } from '../../../../src/store/shard.js';
 import { runs } from '../../../support/amounts.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
+import { turn, turns } from '../../../support/turns.js';
+
+/** Resolves when everything that takes a few turns has happened. */
+const settled = () => turns(20);
 
 const A = '00000000-0000-7000-8000-00000000000a';
 const SUBJECT = eventSubject('test', A);
@@ -61,11 +66,11 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
         const page = () => log.filter((row) => row.seq > after).slice(0, limit);
         if (readTurn === undefined) return page();
         const early = page();
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         return readTurn === 'before' ? early : page();
       },
       newest: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         return log.length;
       },
     },
@@ -94,10 +99,6 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
   };
 }
 
-const turns = async () => {
-  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
-};
-
 test('a follower gets the events after its start, and all followers share one bus subscription', async (t) => {
   const { streams, commit, subscriptions } = setUp();
   commit(3);
@@ -106,7 +107,7 @@ test('a follower gets the events after its start, and all followers share one bu
   const second = streams.of(A).subscribe();
   t.is(subscriptions(), 1);
   commit(2);
-  await turns();
+  await settled();
   t.deepEqual(seen, [4, 5]);
   commit(1);
   t.deepEqual(seen, [4, 5, 6], 'a known position needs no look-up');
@@ -124,7 +125,7 @@ test('a client that knows more than the followers of this node resumes from wher
   const { streams, commit } = setUp();
   commit(5);
   streams.of(A).subscribe();
-  await turns();
+  await settled();
   commit(1, false);
   const { complete, position } = await streams.resume(A, { seq: 6, at: Date.now() });
   t.deepEqual([complete, position.seq], [true, 6]);
@@ -136,7 +137,7 @@ test('a follower with a position gets the log from there and then the live event
   const seen: number[] = [];
   streams.of(A, 10).subscribe((events) => seen.push(...events.map((row) => row.seq)));
   commit(5);
-  await turns();
+  await settled();
   commit(1);
   t.deepEqual(
     seen,
@@ -148,10 +149,10 @@ test('after a packet that is not understood followers read the log', async (t) =
   const { streams, commit, transport } = setUp();
   const seen: number[] = [];
   streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
-  await turns();
+  await settled();
   commit(3, false);
   transport.publish(SUBJECT, { v: 1, kind: 'recheck' });
-  await turns();
+  await settled();
   t.deepEqual(seen, [1, 2, 3]);
 });
 
@@ -165,7 +166,7 @@ test('events that other nodes published before they knew of a follower are read 
   });
   const read = async (times: number) => {
     while (reads() < times) await new Promise((resolve) => setTimeout(resolve, 5));
-    await turns();
+    await settled();
   };
   await read(1);
   t.deepEqual(seen, [1, 2]);
@@ -206,10 +207,7 @@ test('a position that cannot be looked up is looked up again, and nothing publis
 });
 
 test('with the first emission the stream is ready, and only that one may be empty', async (t) => {
-  let becomeReady = () => {};
-  const ready = new Promise<void>((resolve) => {
-    becomeReady = resolve;
-  });
+  const { promise: ready, resolve: becomeReady } = deferred();
   const { streams, commit } = setUp(ready);
   commit(3);
   const [now, behind, ahead]: number[][][] = [[], [], []];
@@ -218,18 +216,18 @@ test('with the first emission the stream is ready, and only that one may be empt
   streams.of(A).subscribe(into(now!));
   streams.of(A, 1).subscribe(into(behind!));
   streams.of(A, 3).subscribe(into(ahead!));
-  await turns();
+  await settled();
   t.deepEqual([now, behind, ahead], [[], [], []], 'nothing before the subscription is ready');
   commit(1, false);
   becomeReady();
-  await turns();
+  await settled();
   t.deepEqual(now, [[]], 'looked up afterwards');
   t.deepEqual([behind, ahead], [[[2, 3, 4]], [[4]]]);
   const [later, upToDate]: number[][][] = [[], []];
   streams.of(A).subscribe(into(later!));
   t.deepEqual(later, [[]], 'at once when the stream is ready');
   streams.of(A, 4).subscribe(into(upToDate!));
-  await turns();
+  await settled();
   commit(1);
   t.deepEqual(
     [now, later, upToDate],
@@ -242,10 +240,7 @@ test('with the first emission the stream is ready, and only that one may be empt
 });
 
 test('a follower that leaves while a read is pending leaves nothing behind', async (t) => {
-  let becomeReady = () => {};
-  const ready = new Promise<void>((resolve) => {
-    becomeReady = resolve;
-  });
+  const { promise: ready, resolve: becomeReady } = deferred();
   const { streams, commit, breaks, subscriptions } = setUp(ready);
   commit(3);
   const silent = () => t.fail('it has left');
@@ -254,17 +249,17 @@ test('a follower that leaves while a read is pending leaves nothing behind', asy
   for (const follower of followers) follower.unsubscribe();
   t.is(subscriptions(), 0);
   becomeReady();
-  await turns();
+  await settled();
   const seen: number[] = [];
   const leaving = streams.of(A, 0).subscribe((events) => {
     seen.push(...events.map(({ seq }) => seq));
     leaving.unsubscribe();
   });
-  await turns();
+  await settled();
   t.deepEqual(seen, [1, 2, 3]);
   t.is(subscriptions(), 0);
   streams.of(A).subscribe().unsubscribe();
-  await turns();
+  await settled();
   t.is(subscriptions(), 0);
 });
 
@@ -293,11 +288,11 @@ test('a break does not flood the log, and events that are published meanwhile do
       seen.set(accountId, [...(seen.get(accountId) ?? []), ...events.map(({ seq }) => seq)]);
     });
   }
-  await turns();
+  await settled();
   slow = true;
   breaks.next();
   breaks.next();
-  await turns();
+  await settled();
   t.is(reads, 8);
   const publish = (accountId: string, after: number) => {
     const seq = after + 1;
@@ -312,7 +307,7 @@ test('a break does not flood the log, and events that are published meanwhile do
   most = 0;
   while (open.length > 0) {
     open.pop()!();
-    await turns();
+    await settled();
   }
   t.true(most <= 9);
   for (const accountId of accounts) t.deepEqual(seen.get(accountId), [1], accountId);
@@ -348,8 +343,8 @@ test('whatever happens to packets, a follower gets all events from its position 
         } else if (each.kind === 'hint') hint();
         else if (each.kind === 'break') breaks.next();
         else if (each.kind === 'unclean') moves.next({ shards: [SHARD], unclean: true });
-        else if (each.kind === 'turn') await new Promise((resolve) => setImmediate(resolve));
-        else if (each.kind === 'turns') await turns();
+        else if (each.kind === 'turn') await turn();
+        else if (each.kind === 'turns') await settled();
         else if (each.kind === 'joins') follow(undefined);
         else if (each.kind === 'leaves') followers.shift()?.leave();
         else if ('share' in each) follow(Math.floor(each.share * total));
@@ -357,7 +352,7 @@ test('whatever happens to packets, a follower gets all events from its position 
       if (steps.at(-1)?.kind === 'lost') breaks.next();
       else hint();
       // At most eight pages of the log are read at a time, one in each turn.
-      for (let i = 0; i < 10 + followers.length; i++) await turns();
+      for (let i = 0; i < 10 + followers.length; i++) await settled();
       for (const { from, readyAt, seen } of followers) {
         const first = seen[0] ?? total + 1;
         if (from === undefined) t.true(first <= readyAt + 1, 'nothing is missed once the stream is ready');

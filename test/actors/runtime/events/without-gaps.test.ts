@@ -11,8 +11,8 @@ import {
 import type { EventRecord } from '../../../../src/actors/runtime/transport/packet.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
+import { turn } from '../../../support/turns.js';
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const events = (after: number, seq: number): EventRecord[] =>
   Array.from({ length: seq - after }, (_, i) => ({ seq: after + 1 + i, n: 0, type: 'Tested', at: 0, payload: null }));
 const segment = (after: number, seq: number): LogSegment => ({ after, seq, events: events(after, seq) });

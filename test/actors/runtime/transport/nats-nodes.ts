@@ -9,6 +9,7 @@ import { BusUnavailable } from '../../../../src/actors/runtime/transport/nats-se
 import type { RequestLimitsOptions } from '../../../../src/actors/runtime/transport/request-limits.js';
 import { Disconnected, type Transport } from '../../../../src/actors/runtime/transport/transport.js';
 import { natsTransport } from '../../../../src/actors/runtime/transport/transport-nats.js';
+import { deferred } from '../../../support/deferred.js';
 import { type Ends, request } from './transport-contract.js';
 
 export const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
@@ -85,10 +86,7 @@ export async function underWay(
   t: ExecutionContext,
   { asker, owner }: Ends,
 ): Promise<{ readonly over: Promise<unknown> }> {
-  let took = () => {};
-  const taken = new Promise<void>((resolve) => {
-    took = resolve;
-  });
+  const { promise: taken, resolve: took } = deferred();
   await owner.respond('never', () => {
     took();
     return new Promise(() => {});

@@ -9,6 +9,7 @@ import {
   RequestTimeout,
   type Transport,
 } from '../../../../src/actors/runtime/transport/transport.js';
+import { deferred } from '../../../support/deferred.js';
 
 /** The ends of a conversation; on one node they are the same transport. */
 export interface Ends {
@@ -38,10 +39,7 @@ export const echo = async (packet: RequestPacket): Promise<ReplyPacket> => ({ ki
 /** `all` resolves with the packets so far when `count` of them have arrived. */
 export function collected(transport: Transport, subject: string, count: number) {
   const packets: EventPacket[] = [];
-  let done = () => {};
-  const all = new Promise<void>((resolve) => {
-    done = resolve;
-  });
+  const { promise: all, resolve: done } = deferred();
   const registration = transport.subscribe<EventPacket>(subject, (packet) => {
     packets.push(packet);
     if (packets.length === count) done();
@@ -143,14 +141,8 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
   test(`${name}: what a responder took before it ended is answered, also when the transport closes`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
-    let took = () => {};
-    const taken = new Promise<void>((resolve) => {
-      took = resolve;
-    });
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { promise: taken, resolve: took } = deferred();
+    const { promise: gate, resolve: open } = deferred();
     const responder = owner.respond('a.1', async (packet) => {
       took();
       await gate;

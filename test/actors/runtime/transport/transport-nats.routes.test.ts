@@ -1,6 +1,7 @@
 // Tests how requests over NATS find the node that answers now, when the one that answered before has left, closes or hangs.
 import type { ReplyPacket } from '../../../../src/actors/runtime/transport/packet.js';
 import { NoResponders, RequestTimeout } from '../../../../src/actors/runtime/transport/transport.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 import { newCluster, node, server } from './nats-nodes.js';
 import { echo, request } from './transport-contract.js';
@@ -61,14 +62,8 @@ test('while the node that answers closes, requests over its route come to someth
 test('a late reply of the node that answered before makes no route to it', async (t) => {
   const clusterId = newCluster();
   const [asker, first, second] = await Promise.all(['asker', 'first', 'second'].map((id) => node(t, clusterId, id)));
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  let took = () => {};
-  const taken = new Promise<void>((resolve) => {
-    took = resolve;
-  });
+  const { promise: gate, resolve: open } = deferred();
+  const { promise: taken, resolve: took } = deferred();
   const registration = first!.respond('a.1', async (packet) => {
     if (packet.name === 'hang') return new Promise(() => {});
     took();

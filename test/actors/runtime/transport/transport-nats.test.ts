@@ -14,6 +14,7 @@ import {
 import { eventSubject } from '../../../../src/actors/runtime/transport/subjects.js';
 import { Congested, NoResponders, PacketTooLarge } from '../../../../src/actors/runtime/transport/transport.js';
 import { askRaw } from '../../../support/cluster/raw-request.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 import { ACCOUNT, log, newCluster, node, open, ownServer, server, stranger, twoNodes } from './nats-nodes.js';
 import { collected, echo, events, request, transportContract } from './transport-contract.js';
@@ -245,10 +246,7 @@ test('octets under way to a node are bounded, with a share per account; requests
   const clusterId = newCluster();
   const asker = await node(t, clusterId, 'asker', server, { octets: 3_000, requests: 30 });
   const [slow, fast] = [await node(t, clusterId, 'slow'), await node(t, clusterId, 'fast')];
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: gate, resolve: open } = deferred();
   await slow.respond('a.1', (packet) => gate.then(() => echo(packet))).ready;
   await fast.respond('a.2', echo).ready;
   const ask = (subject: string, accountId: string, payload: unknown) =>

@@ -1,7 +1,6 @@
 import { TurnEnd } from '../../../../src/actors/runtime/transport/turn-end.js';
 import test from '../../../support/test.js';
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+import { turn } from '../../../support/turns.js';
 
 test('tasks run once, in order, after what the turn has begun; those that tasks add run at the next end', async (t) => {
   const turnEnd = new TurnEnd();

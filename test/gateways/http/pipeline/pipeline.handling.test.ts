@@ -3,8 +3,9 @@
 import { request } from 'node:http';
 import { text } from '../../../../src/gateways/http/fields.js';
 import { binary, defineRoute, READ, type Route } from '../../../../src/gateways/http/route.js';
+import { type Deferred, deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
-import { type Deferred, deferred, type Gateway, startGateway } from '../gateway.js';
+import { type Gateway, startGateway } from '../gateway.js';
 
 interface World {
   readonly route: Route;

@@ -11,7 +11,8 @@ import type {
   UpgradeRequest,
   WebSocketEndpoint,
 } from '../../../../src/gateways/web-socket.js';
-import { deferred, type Gateway, startGateway } from '../gateway.js';
+import { deferred } from '../../../support/deferred.js';
+import { type Gateway, startGateway } from '../gateway.js';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 

@@ -5,10 +5,10 @@ import type { ExecutionContext } from 'ava';
 import type { HttpHandler } from '../../../../src/gateways/http/exchange.js';
 import { type HttpServer, startHttp } from '../../../../src/gateways/http/server/server.js';
 import { TrustedNetworks } from '../../../../src/net/tcp/trusted-networks.js';
+import { deferred } from '../../../support/deferred.js';
 import { startBalancer } from '../../../support/peers/balancer.js';
 import test from '../../../support/test.js';
 import { FakeLog } from '../fakes.js';
-import { deferred } from '../gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 

@@ -3,8 +3,9 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { binary, defineRoute } from '../../../../src/gateways/http/route.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
-import { closed, deferred, exchangeBytes, type Gateway, startGateway } from '../gateway.js';
+import { closed, exchangeBytes, type Gateway, startGateway } from '../gateway.js';
 
 const octetsOf = (text: string) => ({
   length: text.length,

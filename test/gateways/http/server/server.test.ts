@@ -3,9 +3,10 @@ import net from 'node:net';
 import { binary, defineRoute } from '../../../../src/gateways/http/route.js';
 import { startHttp } from '../../../../src/gateways/http/server/server.js';
 import { explain, listenFailure } from '../../../../src/node/start-failure.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 import { ALICE, FakeLog } from '../fakes.js';
-import { closed, deferred, exchangeBytes, startGateway } from '../gateway.js';
+import { closed, exchangeBytes, startGateway } from '../gateway.js';
 import { addMail } from '../mail-fixture.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';

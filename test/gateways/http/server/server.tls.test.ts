@@ -1,15 +1,12 @@
 // Tests the port with TLS: the server behind it sees the client, certificates change without a new listener, and the share of an address.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import type { ExecutionContext } from 'ava';
-import pino from 'pino';
-import { temporaryDirectory } from '../../../../dev/temporary-directory.js';
 import { type HttpOptions, startHttp } from '../../../../src/gateways/http/server/server.js';
-import { CertificateSource, type KeyPair } from '../../../../src/net/tcp/certificate-source.js';
+import { CertificateSource } from '../../../../src/net/tcp/certificate-source.js';
 import { TrustedNetworks } from '../../../../src/net/tcp/trusted-networks.js';
-import { selfSigned } from '../../../../src/node/tls/tls-certificate.js';
+import { pairFor } from '../../../support/key-pair.js';
 import { v1, v2 } from '../../../support/proxy-protocol.js';
 import test from '../../../support/test.js';
 import { FakeLog } from '../fakes.js';
@@ -17,11 +14,6 @@ import { exchangeBytes } from '../gateway.js';
 
 const CLIENT = '203.0.113.7';
 const HSTS = 'strict-transport-security: max-age=31536000';
-
-async function pairFor(host: string): Promise<KeyPair> {
-  const { cert, key } = await selfSigned(temporaryDirectory('mansio-pair-'), host, pino({ level: 'silent' }));
-  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-}
 
 async function start(
   t: ExecutionContext,

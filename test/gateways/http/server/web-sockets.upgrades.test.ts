@@ -5,9 +5,10 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { defineRoute, EMPTY } from '../../../../src/gateways/http/route.js';
 import { LateUpgrade } from '../../../../src/gateways/http/server/late-upgrade.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 import { FakeLog } from '../fakes.js';
-import { closed, deferred, exchangeBytes, startGateway } from '../gateway.js';
+import { closed, exchangeBytes, startGateway } from '../gateway.js';
 import { FakeEndpoint, frame, handshake, start } from './fake-endpoint.js';
 
 test('an upgrade is decided with what the request said, and may be refused', async (t) => {

@@ -17,6 +17,10 @@ import {
   testHub,
 } from '../../../support/hub-fakes.js';
 import test from '../../../support/test.js';
+import { turns } from '../../../support/turns.js';
+
+/** Lets settled promises run their handlers. */
+const settled = () => turns(5);
 
 const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
 const BINARY_HANDSHAKE = '{"protocol":"messagepack","version":1}\u001e';
@@ -83,11 +87,6 @@ const removed = (text: string) =>
     .slice(0, -1)
     .flatMap((message) => (JSON.parse(message) as { arguments?: string[] }).arguments ?? []);
 
-/** Lets settled promises run their handlers. */
-const turns = async () => {
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
-};
-
 test('the first poll opens, and is answered with nothing; later ones take what waits, all at once', async (t) => {
   const { hub, negotiate, ask, happens, timing } = setUp();
   const query = `id=${await negotiate()}`;
@@ -106,7 +105,7 @@ test('the first poll opens, and is answered with nothing; later ones take what w
   happens('e2');
   t.deepEqual(removed(textOf(await ask('GET', query))), ['e1', 'e2']);
   const held = ask('GET', query);
-  await turns();
+  await settled();
   happens('Zoë 💌');
   t.deepEqual(removed(textOf(await held)), ['Zoë 💌']);
   timing.flush();
@@ -131,7 +130,7 @@ test('a second poll ends the first, takes what comes, and counts as a message', 
   happens('e1');
   t.deepEqual(removed(textOf(await second)), ['e1']);
   const polls = Array.from({ length: 20 }, () => poll());
-  await turns();
+  await settled();
   happens('e2');
   const answers = await Promise.all(polls);
   t.true(answers.some(({ body }) => String(body).includes('too many messages')));
@@ -159,7 +158,7 @@ test('a client that leaves during a poll ends the connection', async (t) => {
   const { poll } = await open();
   const leaving = new AbortController();
   const held = poll({ signal: leaving.signal });
-  await turns();
+  await settled();
   t.is(hub.connections, 1);
   leaving.abort();
   t.is((await held).status, 204);
@@ -176,7 +175,7 @@ test('a client that polls no more is dropped; one that polls needs no pings', as
   for (let seconds = 0; seconds < 60; seconds += 5) {
     timing.pass(5_000);
     timing.flush();
-    await turns();
+    await settled();
   }
   t.true(answers >= 3, 'pings');
   t.is(hub.connections, 1);
@@ -198,7 +197,7 @@ test('DELETE ends the connection and the poll that is under way', async (t) => {
   const { hub, ask, open } = setUp();
   const { query, poll } = await open();
   const held = poll();
-  await turns();
+  await settled();
   t.is((await ask('DELETE', query)).status, 202);
   t.is((await held).status, 204);
   t.is(hub.connections, 0);

@@ -118,8 +118,3 @@ export async function listsWorld(
     end: () => mailboxes.end(),
   };
 }
-
-/** Waits until `holds` is true. A wait in vain ends with the time-out of the test. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
-}

@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { runs } from '../../../support/amounts.js';
 import type { FollowedList } from '../../../support/clients/followed-list.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import type { ListClient } from './list-client.js';
-import { type ListsWorld, listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
+import { type ListsWorld, listsWorld, PAUSE_OCTETS } from './lists-world.js';
 
 const FOLDERS = ['inbox', 'sent', 'archive', 'trash', 'junk'] as const;
 const FLAGS = ['\\Seen', '\\Flagged', '\\Answered', '$Custom'] as const;

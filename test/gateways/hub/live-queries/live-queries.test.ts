@@ -4,7 +4,8 @@ import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import type { FollowedList } from '../../../support/clients/followed-list.js';
 import test from '../../../support/test.js';
-import { listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
+import { until } from '../../../support/until.js';
+import { listsWorld, PAUSE_OCTETS } from './lists-world.js';
 
 const idsOf = (list: FollowedList) => list.items.map(({ id }) => id);
 const lists = (world: Awaited<ReturnType<typeof listsWorld>>) =>

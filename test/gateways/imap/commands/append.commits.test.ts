@@ -8,6 +8,7 @@ import { encodeModifiedUtf7 } from '../../../../src/mail-format/modified-utf7.js
 import { Spool } from '../../../../src/message-content/spool/spool.js';
 import { StoreFault } from '../../../../src/store/errors.js';
 import test from '../../../support/test.js';
+import { turn } from '../../../support/turns.js';
 import { Literal } from '../client.js';
 import { startImap } from '../gateway.js';
 import { BYTES, emailsIn, uidOf } from './appended-messages.js';
@@ -18,7 +19,7 @@ test('a connection that is cut in a message leaves nothing behind', async (t) =>
   client.write('x1 APPEND Drafts {500000+}\r\n').write(Buffer.alloc(300_000, 'x'));
   const { spool } = gateway.context;
   const until = async (isReached: () => boolean) => {
-    while (!isReached()) await new Promise((resolve) => setImmediate(resolve));
+    while (!isReached()) await turn();
   };
   await until(() => spool.memory.used > 0);
   client.close();
@@ -185,9 +186,9 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
   // The client is cut off here.
   client.write('x1 APPEND Drafts');
   for (let i = 0; i < 5; i++) client.write(' {10+}\r\nSubject: x');
-  while (memory.messages.used === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (memory.messages.used === 0) await turn();
   client.close();
-  while (memory.messages.used > 0) await new Promise((resolve) => setImmediate(resolve));
+  while (memory.messages.used > 0) await turn();
   t.is(spool.memory.used, 0);
 });
 

@@ -1,7 +1,7 @@
 // Tests logins of IMAP: the forms of LOGIN, and how a login ends. What all protocols have in common is in test/scenarios/protocols.
 
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
-import { deferred } from '../../http/gateway.js';
 import { Literal } from '../client.js';
 import { ALICE_EMAIL, startImap } from '../gateway.js';
 

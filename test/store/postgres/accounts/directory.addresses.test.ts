@@ -4,6 +4,7 @@ import type { MessageSummary } from '../../../../src/mail-format/summary.js';
 import { DirectoryConflict } from '../../../../src/store/directory.js';
 import { lockDomain } from '../../../../src/store/postgres/accounts/address-rows.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 import { directory, SHARDS } from './opened-directory.js';
 
@@ -79,10 +80,7 @@ test('a domain holds no more addresses than it may, whatever comes at once', asy
 test('a domain whose lock another transaction keeps holds up no address of another domain', async (t) => {
   const { sql, store } = await directory(t);
   let unlock = () => {};
-  let locked = () => {};
-  const isLocked = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
+  const { promise: isLocked, resolve: locked } = deferred();
   const transaction = sql.begin(async (tx) => {
     await lockDomain(tx, 'locked.test');
     locked();

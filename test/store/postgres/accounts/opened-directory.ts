@@ -3,19 +3,14 @@ import type { ExecutionContext } from 'ava';
 import type { DirectoryChange, DirectoryStore } from '../../../../src/store/directory.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
-import { migrate } from '../../../../src/store/postgres/migrate.js';
-import { testDatabase } from '../../../support/database/embedded-database.js';
+import { migratedDatabase } from '../../../support/database/embedded-database.js';
 
 export const SHARDS = 16;
 
 export async function directory(t: ExecutionContext): Promise<{ sql: Sql; store: DirectoryStore }> {
-  const { address, drop } = await testDatabase();
+  const { address } = await migratedDatabase(t);
   const sql = connect(address, { max: 8, applicationName: 'test' });
-  t.teardown(async () => {
-    await sql.end({ timeout: 5 });
-    await drop();
-  });
-  await migrate(sql);
+  t.teardown(() => sql.end({ timeout: 5 }));
   return { sql, store: postgresDirectory(sql, SHARDS) };
 }
 

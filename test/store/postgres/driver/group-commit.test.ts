@@ -1,11 +1,11 @@
 // Tests group commits: who shares a write, and who fails when a write does.
 import { StoreFault } from '../../../../src/store/errors.js';
 import { GroupCommit } from '../../../../src/store/postgres/driver/group-commit.js';
+import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
+import { turn } from '../../../support/turns.js';
 
 const options = { maxItems: 10, maxWeight: 100, maxWaiting: 1000, weigh: (item: number) => item };
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Returns a group commit, the groups that it has written so far, and the number of an item as its result. */
 function collect(write: (items: readonly number[]) => Promise<unknown> = async () => {}) {
@@ -116,10 +116,7 @@ test('a temporary fault fails the whole group: it is not tried item by item', as
 });
 
 test('more weight than may wait is refused as temporary', async (t) => {
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: gate, resolve: open } = deferred();
   const group = new GroupCommit<number, number>(async (items) => {
     await gate;
     return [...items];

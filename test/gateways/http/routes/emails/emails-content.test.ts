@@ -1,5 +1,6 @@
 // Tests the bytes that routes of emails serve: attachments, messages, exports.
 import test from '../../../../support/test.js';
+import { turn } from '../../../../support/turns.js';
 import { BASES, fill, PDF, READ_ID } from '../../cases/endpoint-case.js';
 import { ALICE } from '../../fakes.js';
 import { startGateway } from '../../gateway.js';
@@ -100,10 +101,10 @@ test('an export that its client leaves, or that breaks off, gives its turn back;
   });
   leaving.abort();
   await ended;
-  while (gateway.exports.givenBack === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (gateway.exports.givenBack === 0) await turn();
   gateway.blobs.failAfter = 256 * 1024;
   const broken = await gateway.fetch('/api/emails/export/mbox');
   await t.throwsAsync(broken.arrayBuffer());
-  while (gateway.exports.givenBack === 1) await new Promise((resolve) => setImmediate(resolve));
+  while (gateway.exports.givenBack === 1) await turn();
   t.pass();
 });

@@ -1,7 +1,8 @@
 // Tests attachments that are refused, too large, cut off or cannot be written: the reply names the fault, and nothing remains.
 import net from 'node:net';
+import { deferred } from '../../../../support/deferred.js';
 import test from '../../../../support/test.js';
-import { deferred, MAX_MESSAGE_SIZE, startGateway } from '../../gateway.js';
+import { MAX_MESSAGE_SIZE, startGateway } from '../../gateway.js';
 import { LOGO, PDF, post, start } from './attached-files.js';
 import { ID, MAIL } from './composed-mail.js';
 

@@ -4,9 +4,10 @@ import { simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../../src/actors/runtime/errors.js';
 import type { Payload } from '../../../../../src/actors/runtime/protocol.js';
+import { deferred } from '../../../../support/deferred.js';
 import test from '../../../../support/test.js';
 import { ALICE, BOB as BOB_ID } from '../../fakes.js';
-import { deferred, startGateway } from '../../gateway.js';
+import { startGateway } from '../../gateway.js';
 import { BOB, ID, MAIL, post, receive, text } from './composed-mail.js';
 
 const handleOf = (payload: unknown) => ('inlineId' in (payload as object) ? 'inline' : 'stored');
