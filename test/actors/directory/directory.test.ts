@@ -10,8 +10,7 @@ import type { DirectoryStore } from '../../../src/store/directory.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
-import { migrate } from '../../../src/store/postgres/migrate.js';
-import { testDatabase } from '../../support/database/embedded-database.js';
+import { migratedDatabase } from '../../support/database/embedded-database.js';
 import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 import { turn } from '../../support/turns.js';
@@ -29,9 +28,8 @@ async function start(
   t: ExecutionContext,
   options: Partial<Omit<DirectoryOptions, 'store' | 'mailboxes'>> & { acceptance?: Acceptance } = {},
 ) {
-  const { address, drop } = await testDatabase();
+  const { address, drop } = await migratedDatabase();
   const sql = connect(address, { max: 6, applicationName: 'test' });
-  await migrate(sql);
   const calls: string[] = [];
   const real = postgresDirectory(sql, 16);
   const store = new Proxy(real, {

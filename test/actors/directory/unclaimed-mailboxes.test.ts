@@ -4,21 +4,13 @@ import type { ExecutionContext } from 'ava';
 import { UnclaimedMailboxes } from '../../../src/actors/directory/unclaimed-mailboxes.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
-import { connect } from '../../../src/store/postgres/driver/client.js';
-import { migrate } from '../../../src/store/postgres/migrate.js';
-import { testDatabase } from '../../support/database/embedded-database.js';
+import { migratedSql } from '../../support/database/embedded-database.js';
 import test from '../../support/test.js';
 
 const MIB = 1024 * 1024;
 
 async function start(t: ExecutionContext, total = 0) {
-  const { address, drop } = await testDatabase();
-  const sql = connect(address, { max: 3, applicationName: 'test' });
-  t.teardown(async () => {
-    await sql.end({ timeout: 5 });
-    await drop();
-  });
-  await migrate(sql);
+  const sql = await migratedSql(t, { max: 3 });
   const store = postgresDirectory(sql, 16);
   const expired: { accountId: string; receivedBefore: number }[] = [];
   const mailboxes = {

@@ -5,9 +5,9 @@ import { acmeHandler } from '../../../src/gateways/http/acme-handler.js';
 import { startHttp } from '../../../src/gateways/http/server/server.js';
 import { CertificateRequests } from '../../../src/node/certificates/certificate-requests.js';
 import { postgresCertificates } from '../../../src/store/postgres/certificates.js';
-import { connect, type Sql } from '../../../src/store/postgres/driver/client.js';
+import type { Sql } from '../../../src/store/postgres/driver/client.js';
 import { FakeLog } from '../../gateways/http/fakes.js';
-import { migratedDatabase } from '../../support/database/embedded-database.js';
+import { migratedSql } from '../../support/database/embedded-database.js';
 import { type Pebble, startPebble } from '../../support/peers/pebble.js';
 import { testWith } from '../../support/test-with.js';
 
@@ -29,9 +29,7 @@ interface World {
 }
 
 async function world(t: ExecutionContext): Promise<World> {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 3, applicationName: 'test' });
-  t.teardown(() => sql.end({ timeout: 5 }));
+  const sql = await migratedSql(t, { max: 3 });
   const pebble = await startPebble(t);
   const store = postgresCertificates(sql, pebble.directory);
   const log = new FakeLog();

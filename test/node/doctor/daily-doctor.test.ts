@@ -2,9 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type DailyDoctor, doctorCheck, startDailyDoctor } from '../../../src/node/doctor/daily-doctor.js';
 import type { Finding } from '../../../src/node/doctor/finding.js';
-import { connect } from '../../../src/store/postgres/driver/client.js';
 import { postgresReports } from '../../../src/store/postgres/settings.js';
-import { migratedDatabase } from '../../support/database/embedded-database.js';
+import { migratedSql } from '../../support/database/embedded-database.js';
 import test from '../../support/test.js';
 
 const MINUTE_MS = 60_000;
@@ -40,9 +39,7 @@ class Clock {
 }
 
 test('one node runs the checks once a day, and all nodes show what they found', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 2, applicationName: 'test' });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 2 });
   const clock = new Clock();
   const runs = { a: 0, b: 0 };
   const warned: unknown[] = [];

@@ -2,11 +2,11 @@
 // of a wait.
 import type { ExecutionContext } from 'ava';
 import type { LeaseRow, LeaseStore, NodeEntry } from '../../../src/store/leases.js';
-import { connect, type Sql } from '../../../src/store/postgres/driver/client.js';
+import type { Sql } from '../../../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../../../src/store/postgres/leases.js';
 import { postgresSettings } from '../../../src/store/postgres/settings.js';
 import { shardOf } from '../../../src/store/shard.js';
-import { migratedDatabase } from '../../support/database/embedded-database.js';
+import { migratedSql } from '../../support/database/embedded-database.js';
 import test from '../../support/test.js';
 
 const LONG = 600_000;
@@ -21,12 +21,7 @@ interface World {
 }
 
 async function store(t: ExecutionContext, shards = 4): Promise<World> {
-  const { address, drop } = await migratedDatabase();
-  const sql = connect(address, { max: 6, applicationName: 'test' });
-  t.teardown(async () => {
-    await sql.end();
-    await drop();
-  });
+  const sql = await migratedSql(t, { max: 6 });
   const leases = postgresLeases(sql);
   await leases.shardCount(shards);
   const rows = async () => (await leases.view()).leases;

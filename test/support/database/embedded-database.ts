@@ -2,7 +2,12 @@
 // started at the first request and ends with the process.
 import { startPostgresServer } from '../../../dev/servers/postgres-server.js';
 import { DATABASE as MIGRATED, USER } from '../../../src/store/embedded/server.js';
-import { connect, type DatabaseAddress, type Sql } from '../../../src/store/postgres/driver/client.js';
+import {
+  connect,
+  type DatabaseAddress,
+  type PoolOptions,
+  type Sql,
+} from '../../../src/store/postgres/driver/client.js';
 import { preparedDirectory } from './prepared-cluster.js';
 
 export interface TestDatabase {
@@ -30,6 +35,14 @@ export function testDatabase(t?: Teardown): Promise<TestDatabase> {
 /** Creates a database with the schema, dropped in the same way. */
 export function migratedDatabase(t?: Teardown): Promise<TestDatabase> {
   return create(MIGRATED, t);
+}
+
+/** Opens connections to a database of its own with the schema; `t`'s teardown ends them and drops it. */
+export async function migratedSql(t: Teardown, options: Omit<PoolOptions, 'applicationName'>): Promise<Sql> {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { ...options, applicationName: 'test' });
+  t.teardown(() => sql.end({ timeout: 5 }));
+  return sql;
 }
 
 /** Creates a database with the schema for nodes: `url` is the value of DATABASE_URL. */

@@ -6,10 +6,10 @@ import { FolderColumns } from '../../../../src/actors/mailbox/state/folder-colum
 import { loadMailbox, MailboxState } from '../../../../src/actors/mailbox/state/state.js';
 import { uuidV7 } from '../../../../src/mail-format/ids.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
-import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
+import type { Sql } from '../../../../src/store/postgres/driver/client.js';
 import { postgresEvents } from '../../../../src/store/postgres/mailbox/events.js';
 import { postgresMailboxes } from '../../../../src/store/postgres/mailbox/mailboxes.js';
-import { migratedDatabase } from '../../../support/database/embedded-database.js';
+import { migratedSql } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 /** This is more than a page of the store. */
@@ -43,12 +43,7 @@ test('UIDs that were expunged are known for as long as the log reaches back', as
 });
 
 async function account(t: ExecutionContext) {
-  const database = await migratedDatabase();
-  const sql = connect(database.address, { max: 4, applicationName: 'test' });
-  t.teardown(async () => {
-    await sql.end();
-    await database.drop();
-  });
+  const sql = await migratedSql(t, { max: 4 });
   const { id: accountId } = await postgresDirectory(sql, 1).createAccount('a@b.test', 'A');
   return { sql, store: postgresMailboxes(sql, sql), accountId };
 }

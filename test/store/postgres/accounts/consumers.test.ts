@@ -4,9 +4,8 @@ import type { ConsumerPosition } from '../../../../src/store/consumers.js';
 import { postgresConsumers } from '../../../../src/store/postgres/accounts/consumers.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { postgresPushSubscriptions } from '../../../../src/store/postgres/accounts/push-subscriptions.js';
-import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { shardOf } from '../../../../src/store/shard.js';
-import { migratedDatabase, type Teardown } from '../../../support/database/embedded-database.js';
+import { migratedSql, type Teardown } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 const SHARDS = 8;
@@ -14,9 +13,7 @@ const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);
 const KEYS = { p256dh: 'p', auth: 'a' };
 
 async function setUp(t: Teardown) {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 4, applicationName: 'test' });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 4 });
   const directory = postgresDirectory(sql, SHARDS);
   const subscriptions = postgresPushSubscriptions(sql);
   const consumers = postgresConsumers(sql);

@@ -2,15 +2,13 @@
 import type { ExecutionContext } from 'ava';
 import type { DirectoryChange, DirectoryStore } from '../../../../src/store/directory.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
-import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
-import { migratedDatabase } from '../../../support/database/embedded-database.js';
+import type { Sql } from '../../../../src/store/postgres/driver/client.js';
+import { migratedSql } from '../../../support/database/embedded-database.js';
 
 export const SHARDS = 16;
 
 export async function directory(t: ExecutionContext): Promise<{ sql: Sql; store: DirectoryStore }> {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 8, applicationName: 'test' });
-  t.teardown(() => sql.end({ timeout: 5 }));
+  const sql = await migratedSql(t, { max: 8 });
   return { sql, store: postgresDirectory(sql, SHARDS) };
 }
 

@@ -5,18 +5,15 @@ import { postgresConsumers } from '../../../../src/store/postgres/accounts/consu
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { postgresWebhookDeliveries } from '../../../../src/store/postgres/accounts/webhook-deliveries.js';
 import { postgresWebhooks } from '../../../../src/store/postgres/accounts/webhooks.js';
-import { connect } from '../../../../src/store/postgres/driver/client.js';
 import type { RecordedDelivery } from '../../../../src/store/webhooks.js';
-import { migratedDatabase, type Teardown } from '../../../support/database/embedded-database.js';
+import { migratedSql, type Teardown } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 const CHOICES = { url: 'https://hooks.example.org/a', eventTypes: ['NewEmail'], isEnabled: true };
 const DAY_MS = 86_400_000;
 
 async function setUp(t: Teardown) {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 4, applicationName: 'test' });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 4 });
   const directory = postgresDirectory(sql, 1);
   const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'x');
   await sql`update accounts set modseq = 40 where id = ${accountId}`;

@@ -7,7 +7,7 @@ import { postgresDirectory } from '../../../../src/store/postgres/accounts/direc
 import { connect, type Sql, type SqlTransaction } from '../../../../src/store/postgres/driver/client.js';
 import { postgresBlobs } from '../../../../src/store/postgres/mailbox/blobs.js';
 import { postgresInbound } from '../../../../src/store/postgres/mailbox/inbound.js';
-import { migratedDatabase, type Teardown } from '../../../support/database/embedded-database.js';
+import { migratedDatabase, migratedSql, type Teardown } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 async function setUp(t: Teardown) {
@@ -124,9 +124,7 @@ test('the same bytes are stored once, however they come', async (t) => {
 });
 
 test('a blob does not wait for the disk, and what its session commits afterwards does', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 1, applicationName: 'test', byKey: true });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 1, byKey: true });
   const blobs = postgresBlobs(sql);
   await sql`create table modes (mode text)`;
   await sql`

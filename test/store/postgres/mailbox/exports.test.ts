@@ -2,17 +2,14 @@
 // is given back.
 import { randomUUID } from 'node:crypto';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
-import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { postgresExports } from '../../../../src/store/postgres/mailbox/exports.js';
-import { migratedDatabase, type Teardown } from '../../../support/database/embedded-database.js';
+import { migratedSql, type Teardown } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 const INTERVAL = 600;
 
 async function setUp(t: Teardown) {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 4, applicationName: 'test' });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 4 });
   const { id } = await postgresDirectory(sql, 1).createAccount(`${randomUUID()}@example.test`, 'x');
   const exports = postgresExports(sql);
   return {

@@ -2,18 +2,16 @@
 import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
 import { postgresRefusals } from '../../../../src/store/postgres/mailbox/refusals.js';
 import { postgresTraces } from '../../../../src/store/postgres/mailbox/traces.js';
-import { migrate } from '../../../../src/store/postgres/migrate.js';
 import type { RefusedMail } from '../../../../src/store/traces/refused-mail.js';
-import { testDatabase } from '../../../support/database/embedded-database.js';
+import { migratedDatabase } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 let sql: Sql;
 let drop: () => Promise<void>;
 
 test.before(async () => {
-  const database = await testDatabase();
+  const database = await migratedDatabase();
   sql = connect(database.address, { max: 2, applicationName: 'test' });
-  await migrate(sql);
   drop = database.drop;
 });
 

@@ -1,18 +1,16 @@
 // Tests smart hosts of domains in a real database: only of hosted domains, gone with their domain.
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
 import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
-import { migrate } from '../../../../src/store/postgres/migrate.js';
 import { postgresRelays } from '../../../../src/store/postgres/outbound/relays.js';
-import { testDatabase } from '../../../support/database/embedded-database.js';
+import { migratedDatabase } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 let sql: Sql;
 let drop: () => Promise<void>;
 
 test.before(async () => {
-  const database = await testDatabase();
+  const database = await migratedDatabase();
   sql = connect(database.address, { max: 2, applicationName: 'test' });
-  await migrate(sql);
   drop = database.drop;
 });
 

@@ -1,14 +1,11 @@
 // Tests MTA-STS policies in a real PostgreSQL.
 
-import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { postgresStsPolicies } from '../../../../src/store/postgres/outbound/sts-policies.js';
-import { migratedDatabase } from '../../../support/database/embedded-database.js';
+import { migratedSql } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
 
 test('a policy is kept until it expires, and replaced by a new one', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 2, applicationName: 'test' });
-  t.teardown(() => sql.end({ timeout: 5 }));
+  const sql = await migratedSql(t, { max: 2 });
   const store = postgresStsPolicies(sql);
   const expiresAt = Date.now() + 3_600_000;
   const policy = { id: 'one', mode: 'enforce', mx: ['*.a.test', 'mx.b.test'], expiresAt } as const;

@@ -6,11 +6,11 @@ import { uuidText } from '../../../../src/mail-format/ids.js';
 import { type SearchTerm, wordCount } from '../../../../src/mail-format/words/search-text.js';
 import { newId } from '../../../../src/store/ids/new-id.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
-import { connect, type Sql } from '../../../../src/store/postgres/driver/client.js';
+import type { Sql } from '../../../../src/store/postgres/driver/client.js';
 import { postgresSearch } from '../../../../src/store/postgres/search/search.js';
 import { SEARCH_PARTS, type SearchPart, type SearchStore } from '../../../../src/store/search.js';
 import { runs } from '../../../support/amounts.js';
-import { migratedDatabase } from '../../../support/database/embedded-database.js';
+import { migratedSql } from '../../../support/database/embedded-database.js';
 import { type FieldWords, textsOf, textsWith } from '../../../support/field-words.js';
 import test from '../../../support/test.js';
 
@@ -59,9 +59,7 @@ const term = fc.record({ words: fc.array(word, { minLength: 1, maxLength: 3 }), 
 const terms = fc.array(term, { minLength: 1, maxLength: 3 });
 
 test('random words and terms agree with the definition, in whatever segments they are', async (t) => {
-  const database = await migratedDatabase(t);
-  const sql = connect(database.address, { max: 4, applicationName: 'test', byKey: true, wide: true });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 4, byKey: true, wide: true });
   const store = postgresSearch(sql);
   const directory = postgresDirectory(sql, 1);
   const { signal } = new AbortController();
@@ -114,9 +112,7 @@ test('random words and terms agree with the definition, in whatever segments the
 });
 
 test('an account that is being deleted holds up no other, and becomes searchable when it stays', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const sql = connect(address, { max: 2, applicationName: 'test', byKey: true, wide: true });
-  t.teardown(() => sql.end());
+  const sql = await migratedSql(t, { max: 2, byKey: true, wide: true });
   const directory = postgresDirectory(sql, 1);
   const store = postgresSearch(sql);
   const accountIds: string[] = [];
