@@ -1,5 +1,6 @@
 // `mansio restore`: fills an empty store from a backup, or with --check only reads the file. A file is read to its end before anything is
-// written; a stream is written in a transaction that ends after the last octet has been checked.
+// written; a stream is written in a transaction that ends after the last octet has been checked. The files of the data directory follow the
+// commit, so that a restore which fails or is killed has changed none of them.
 import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -131,7 +132,10 @@ async function restore(file: string, options: Options): Promise<BackupCounts> {
     await refuseUnknownSchema(opened.facts);
     const waiting = await restoringStore(async (sql) => {
       const releasesQueue = options.releaseQueue === true;
-      await fillStore(sql, { facts: opened.facts, releasesQueue, fill: (store) => fill(opened, store.fill) });
+      const files: KeptFile[] = [];
+      const { facts } = opened;
+      await fillStore(sql, { facts, releasesQueue, fill: (store) => fill(opened, store.fill, files) });
+      putFiles(files);
       return postgresOutbound(sql).awaitingRelease();
     });
     progress.end();
@@ -145,8 +149,12 @@ async function restore(file: string, options: Options): Promise<BackupCounts> {
   }
 }
 
-async function fill({ read }: OpenedBackup, table: Parameters<OpenedBackup['read']>[0]['table']): Promise<void> {
-  const files: KeptFile[] = [];
+/** `files` gets the files of the data directory. */
+async function fill(
+  { read }: OpenedBackup,
+  table: Parameters<OpenedBackup['read']>[0]['table'],
+  files: KeptFile[],
+): Promise<void> {
   await read({
     table,
     file: async (file) => {
@@ -155,7 +163,18 @@ async function fill({ read }: OpenedBackup, table: Parameters<OpenedBackup['read
       files.push(file);
     },
   });
+}
+
+/** With a database of DATABASE_URL there may be no data directory yet. */
+function putFiles(files: readonly KeptFile[]): void {
   const { dataDir } = readConfig();
   if (!existsSync(dataDir)) return;
-  for (const { name, text } of files) writePrivate(join(dataDir, name), text);
+  for (const { name, text } of files) {
+    try {
+      writePrivate(join(dataDir, name), text);
+    } catch (error) {
+      const why = `${(error as Error).message}: without it, the next start makes another one`;
+      throw new CommandError(`the store is restored, but ${name} of the data directory cannot be written: ${why}`);
+    }
+  }
 }

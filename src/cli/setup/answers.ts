@@ -1,5 +1,6 @@
 // The answers that `mansio setup` needs: from its options, else from the person at the terminal. Without a terminal, or with --yes, a missing
 // answer is an error that names the option.
+import { hostname } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { readConfig } from '../../node/config/config.js';
@@ -9,7 +10,8 @@ import { CommandError } from '../output.js';
 export interface SetupOptions {
   readonly domain?: string;
   readonly hostname?: string;
-  readonly account?: string;
+  /** False with --no-account. */
+  readonly account?: string | false;
   readonly acmeEmail?: string;
   readonly databaseUrl?: string;
   readonly prefix?: string;
@@ -17,10 +19,16 @@ export interface SetupOptions {
   readonly yes?: boolean;
 }
 
-export interface SetupAnswers {
+/** What is made in the store. */
+export interface FirstAccount {
   readonly domain: string;
-  readonly hostname: string;
   readonly account: string;
+}
+
+export interface SetupAnswers {
+  readonly hostname: string;
+  /** Undefined when the store is left to a restore. */
+  readonly first: FirstAccount | undefined;
   readonly acmeEmail: string | undefined;
   readonly databaseUrl: string | undefined;
   /** Absolute, without a final slash; '' for the machine itself. */
@@ -41,27 +49,16 @@ export async function askAnswers(options: SetupOptions): Promise<SetupAnswers> {
   const prompt = isAsked ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
   try {
     const ask = (question: Question, given: string | undefined) => answer(question, given, prompt);
-    const domain = await ask(
-      { option: '--domain', text: 'Domain of the mail addresses', proposal: '', parse: domainName },
-      options.domain,
-    );
-    const hostname = await ask(
-      { option: '--hostname', text: 'Full name of this machine', proposal: `mail.${domain}`, parse: fullName },
+    const domain = await domainOf(options, ask);
+    const machine = domain === undefined ? hostname() : `mail.${domain}`;
+    const proposal = machine.includes('.') ? machine : '';
+    const name = await ask(
+      { option: '--hostname', text: 'Full name of this machine', proposal, parse: (text) => fullName(text) },
       options.hostname,
     );
-    const account = await ask(
-      {
-        option: '--account',
-        text: 'Address of the first account',
-        proposal: '',
-        parse: (text) => accountAt(text, domain),
-      },
-      options.account,
-    );
     return {
-      domain,
-      hostname,
-      account,
+      hostname: name,
+      first: domain === undefined ? undefined : { domain, account: await accountOf(options, domain, ask) },
       acmeEmail: await contact(options.acmeEmail, prompt),
       // A password in an option would be in the list of processes.
       databaseUrl: options.databaseUrl ?? readConfig().databaseUrl,
@@ -71,6 +68,22 @@ export async function askAnswers(options: SetupOptions): Promise<SetupAnswers> {
   } finally {
     prompt?.close();
   }
+}
+
+type Ask = (question: Question, given: string | undefined) => Promise<string>;
+
+/** Undefined with --no-account: a backup has its domains. */
+async function domainOf({ account, domain }: SetupOptions, ask: Ask): Promise<string | undefined> {
+  if (account !== false)
+    return ask({ option: '--domain', text: 'Domain of the mail addresses', proposal: '', parse: fullDomain }, domain);
+  if (domain !== undefined)
+    throw new CommandError('--domain does not go with --no-account: the backup that is restored has the domains');
+  return undefined;
+}
+
+function accountOf({ account }: SetupOptions, domain: string, ask: Ask): Promise<string> {
+  const parse = (text: string) => accountAt(text, domain);
+  return ask({ option: '--account', text: 'Address of the first account', proposal: '', parse }, account || undefined);
 }
 
 async function answer(question: Question, given: string | undefined, prompt: Interface | undefined): Promise<string> {
@@ -101,9 +114,11 @@ function named(option: string, parse: () => string): string {
   }
 }
 
-function fullName(text: string): string {
+const fullDomain = (text: string) => fullName(text, 'example.org');
+
+function fullName(text: string, sample = 'mail.example.org'): string {
   const name = domainName(text);
-  if (!name.includes('.')) throw new CommandError(`${name} is not a full name, such as mail.example.org`);
+  if (!name.includes('.')) throw new CommandError(`${name} is not a full name, such as ${sample}`);
   return name;
 }
 

@@ -1,11 +1,12 @@
 // The files that `mansio setup` writes: settings, the units of deploy/, and the declaration of the system user. A file that exists is never
 // changed: it belongs to the operator from then on.
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isPublicAddress } from '../../net/tcp/address-scope.js';
 import { machineAddresses } from '../../node/doctor/subject.js';
+import { writeWhole } from '../../store/local/whole-file.js';
 import { CommandError } from '../output.js';
 import type { SetupAnswers } from './answers.js';
 import type { SystemUser } from './system-user.js';
@@ -28,7 +29,7 @@ export interface WrittenFile {
   readonly content?: string;
 }
 
-const ENV_FILE = '/etc/mansio/mansio.env';
+export const ENV_FILE = '/etc/mansio/mansio.env';
 const DATA_DIRECTORY = '/var/lib/mansio';
 const UNITS = '/etc/systemd/system';
 /** As the files of deploy/ have it. */
@@ -62,7 +63,7 @@ function settingsOf({ hostname, acmeEmail, databaseUrl }: SetupAnswers, prefix =
 }
 
 export function planFiles(answers: SetupAnswers): readonly PlannedFile[] {
-  const settings = Object.entries(settingsOf(answers)).map(([name, value]) => `${name}=${quoted(value)}\n`);
+  const settings = Object.entries(settingsOf(answers)).map(settingLine);
   const head =
     '# Settings of Mansio, one NAME=value a line. "mansio config --env-file /etc/mansio/mansio.env" shows all of them.\n';
   const units = readdirSync(deployDirectory()).filter((name) => /^mansio.*\.(?:service|timer)$/.test(name));
@@ -98,9 +99,25 @@ export function unitFor(text: string, program: string, node = process.execPath):
     : adapted;
 }
 
-/** A value as systemd and `parseEnv` of Node.js read it. */
-function quoted(value: string): string {
-  return /^[\w.:/@,+-]*$/.test(value) ? value : `'${value}'`;
+/**
+ * A value in quotes that systemd (systemd.exec(5), EnvironmentFile), `parseEnv` of Node.js and a shell read alike.
+ * @throws CommandError when there are none
+ */
+export function quoted(value: string): string {
+  if (/^[\w.:/@,+-]*$/.test(value)) return value;
+  if (/\p{Cc}/u.test(value)) throw new CommandError('a control character does not go into a file of settings');
+  if (!value.includes("'")) return `'${value}'`;
+  const other = /["\\$`]/.exec(value)?.[0];
+  if (other === undefined) return `"${value}"`;
+  throw new CommandError(`' and ${other} do not go together into a file of settings: write %27 for ' in a URL`);
+}
+
+function settingLine([name, value]: readonly [string, string]): string {
+  try {
+    return `${name}=${quoted(value)}\n`;
+  } catch (error) {
+    throw new CommandError(`${name}: ${(error as Error).message}`);
+  }
 }
 
 /** `owner`: the user of Mansio, where it exists on this machine. */
@@ -112,9 +129,14 @@ export function writeFiles(
   return planned.map(({ path, mode, content, isShared }) => {
     const target = `${prefix}${path}`;
     if (existsSync(target)) return { path: target, mode, state: 'kept' };
-    mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
-    writeFileSync(target, content, { mode: Number.parseInt(mode, 8), flag: 'wx' });
-    if (isShared && owner !== undefined) chownSync(target, 0, owner.gid);
+    const directory = dirname(target);
+    // Whatever the umask is, the user of Mansio may enter.
+    if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o755);
+    writeWhole(target, content, {
+      mode: Number.parseInt(mode, 8),
+      owner: isShared && owner !== undefined ? { uid: 0, gid: owner.gid } : undefined,
+      temporary: `${target}.new`,
+    });
     return { path: target, mode, state: 'written' };
   });
 }

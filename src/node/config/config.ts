@@ -168,10 +168,13 @@ function checkPorts(values: Values, agree: Agree): void {
     ...(['httpPort', 'httpsPort', 'acmePort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
     ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
   ];
+  // The port of ACME has a default that depends on another setting.
+  const effective = { ...values, acmePort: acmePortOf(values) };
   ports.forEach((key, i) => {
     for (const other of ports.slice(0, i)) {
-      const apart = () => values[key] === 0 || values[key] === 'off' || values[key] !== values[other];
-      agree([key, other], apart, key, `a port other than ${VARIABLES[other].name}`);
+      const port = effective[key];
+      const apart = () => port === 0 || port === 'off' || port !== effective[other];
+      agree(['acmeDirectory', key, other], apart, key, `a port other than ${VARIABLES[other].name}, which has ${port}`);
     }
   });
 }

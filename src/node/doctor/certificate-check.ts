@@ -62,8 +62,9 @@ function chainDetail(fault: string): string {
     case 'SELF_SIGNED_CERT_IN_CHAIN':
       return 'its authority is not one that this machine knows: mail programs may refuse it';
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return 'its chain is not complete: the file must have the intermediate certificates after the first one';
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return 'its chain ends at an authority that this machine does not know, or lacks an intermediate certificate: mail programs may refuse it';
     default:
       return `its chain is not believed (${shown(fault)})`;
   }

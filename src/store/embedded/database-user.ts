@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root. When Mansio is root, the database runs as an unprivileged user that owns only the database
-// directory. Where that user cannot reach the files (a clone below /root), setpriv(1) gives it the one capability that it needs.
+// PostgreSQL refuses to run as root. When Mansio is root, the database runs as the user who owns it, or the data directory that it is made
+// in: as the user of the service. Where both are root's, it runs as an unprivileged user who owns only the database directory. Where that user cannot reach the files (a clone below /root), setpriv(1) gives it the one capability that it needs.
 // When neither works, the error says what to do.
 import type { SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -38,12 +38,22 @@ export function databaseUser(directory: string): DatabaseUser | undefined {
     throw new LocalFault(`${message}: start it as that user or as root, or take another MANSIO_DATA_DIR`);
   }
   if (owner !== undefined && owner.uid !== 0) return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid };
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
-  for (const name of ['postgres', 'nobody']) {
-    const fields = users.find((line) => line.startsWith(`${name}:`))?.split(':');
-    if (fields !== undefined) return { name: `user ${name}`, uid: Number(fields[2]), gid: Number(fields[3]) };
-  }
+  const user = makerOf(dirname(directory));
+  if (user !== undefined) return user;
   throw new LocalFault(`PostgreSQL refuses to run as root and there is no user postgres or nobody. ${ADVICE}`);
+}
+
+/** The user, not root, as whom root makes a database in `dataDirectory`: its owner, where that is a known user, as PostgreSQL demands. */
+function makerOf(dataDirectory: string): DatabaseUser | undefined {
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  const owner = existsSync(dataDirectory) ? statSync(dataDirectory).uid : 0;
+  const fields =
+    users.find(([, , uid]) => owner !== 0 && uid === `${owner}`) ??
+    users.find(([name]) => name === 'postgres') ??
+    users.find(([name]) => name === 'nobody');
+  return fields && { name: `user ${fields[0]}`, uid: Number(fields[2]), gid: Number(fields[3]) };
 }
 
 /** Prepares starts of PostgreSQL's programs as `user` on a database below `directory`. @throws LocalFault */

@@ -7,7 +7,7 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsyncSync,
+  fchownSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -19,6 +19,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../concurrency/time-bounds.js';
 import { LocalFault } from '../local/local-fault.js';
+import { syncDirectory } from '../local/whole-file.js';
 import type { Binaries } from './binaries.js';
 import type { DatabaseUser, Launch } from './database-user.js';
 import { findPostmaster } from './postmaster.js';
@@ -84,9 +85,7 @@ export function createCluster(cluster: Cluster): void {
   const strict = ['-c', 'exit_on_error=on'];
   run(cluster, postgres, ['--single', ...strict, '-D', fresh, 'postgres'], `create database ${DATABASE};\n`);
   renameSync(fresh, cluster.directory);
-  const entry = openSync(parent, 'r');
-  fsyncSync(entry);
-  closeSync(entry);
+  syncDirectory(parent);
 }
 
 function run(cluster: Cluster, program: string, programArgs: readonly string[], input: string): void {
@@ -106,6 +105,8 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   const said = `${cluster.directory}.start.log`;
   // Use a file, not a pipe: a server that outlives a killed node must not block or fail on it.
   const output = openSync(said, 'w', 0o600);
+  // The next start may be that user's.
+  if (cluster.user !== undefined) fchownSync(output, cluster.user.uid, cluster.user.gid);
   // The server gets its own process group: Ctrl-C in the terminal reaches only the node, which stops the database last.
   const stdio = ['ignore', output, output] as ['ignore', number, number];
   const child = spawn(launch.command, launch.args, { ...launch.options, detached: true, stdio });

@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
-  chownSync,
   constants,
   existsSync,
   linkSync,
@@ -13,7 +12,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -21,6 +19,7 @@ import {
 import { dirname, join } from 'node:path';
 import { LocalFault } from './local-fault.js';
 import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
+import { writeWhole } from './whole-file.js';
 
 export interface DataDirectory {
   /** Absolute, symbolic links resolved. */
@@ -50,17 +49,9 @@ export function holderOf(path: string): ProcessIdentity | undefined {
 
 /** Writes the whole file or nothing; only the owner can read it. */
 export function writePrivate(path: string, content: string): void {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-  try {
-    writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' });
-    // A file that root writes into another user's directory belongs to that user, who may run the next start.
-    const { uid, gid } = statSync(dirname(path));
-    if (process.getuid?.() === 0 && uid !== 0) chownSync(temporary, uid, gid);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  // A file that root writes into another user's directory belongs to that user, who may run the next start.
+  const above = process.getuid?.() === 0 ? statSync(dirname(path)) : undefined;
+  writeWhole(path, content, { mode: 0o600, owner: above?.uid === 0 ? undefined : above });
 }
 
 function prepare(path: string): string {

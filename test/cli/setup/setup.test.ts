@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { effectiveSettings } from '../../../src/cli/setup/system-files.js';
+import { mansio } from '../../support/command.js';
 import { bareEnvironment, PROGRAM, startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -46,6 +47,7 @@ test('it makes settings, units, domain and account; a second run changes nothing
     'abuse@example.test, delivered to ann@example.test',
   ]);
   t.true(made.records.includes('example.test. IN MX 10 mail.example.test.'));
+  t.regex(made.records[0], /^(?:; )?mail\.example\.test\. (?:IN A |IN AAAA |needs an A or AAAA record)/);
   t.is(made.records.filter((line: string) => line.includes('_domainkey')).length, 2);
   t.true(made.records.includes('_imaps._tcp.example.test. IN SRV 0 1 993 mail.example.test.'));
   t.true(made.next.some((line: string) => line.endsWith('systemctl enable --now mansio')));
@@ -89,7 +91,35 @@ test('it makes settings, units, domain and account; a second run changes nothing
     headers: { authorization: `Bearer ${made.apiKey}` },
   });
   t.like(await response.json(), { email: 'ann@example.test' });
+  const keys = await mansio(node.dataDir, ['key', 'list', '--account', 'ann@example.test', '--json']);
+  // The password of mail programs reads and sends.
+  t.deepEqual(JSON.parse(keys.stdout)[0].scopes, ['app', 'smtp']);
   t.is((await node.stop()).code, 0);
+});
+
+test('--no-account leaves the store to a restore', async (t) => {
+  const from = join(temporaryDirectory('mansio-setup-'), 'data');
+  const file = join(temporaryDirectory('mansio-setup-'), 'backup');
+  t.is((await mansio(from, ['domain', 'add', 'example.test', '--create'])).code, 0);
+  t.is((await mansio(from, ['backup', file])).code, 0);
+
+  const prefix = temporaryDirectory('mansio-setup-');
+  const options = ['--no-account', '--hostname', 'mail.example.test', '--prefix', prefix, '--yes'];
+  const wrong = setup(...options, '--domain', 'example.test');
+  t.is(wrong.code, 1);
+  t.regex(wrong.err, /^error: --domain does not go with --no-account: .*\n$/);
+  t.deepEqual(readdirSync(prefix), []);
+  const { code, out, err } = setup(...options, '--json');
+  t.is(code, 0, err);
+  const made = JSON.parse(out);
+  t.like(made, { domain: null, account: null, apiKey: null, added: [], records: [] });
+  t.is(made.next[0], 'mansio restore FILE --env-file /etc/mansio/mansio.env');
+  t.notRegex(setup(...options).out, /DNS|undefined|null/);
+  const dataDir = join(prefix, 'var/lib/mansio');
+  t.deepEqual(readdirSync(dataDir), []);
+  const restored = await mansio(dataDir, ['restore', file]);
+  t.is(restored.code, 0, restored.stderr);
+  t.regex((await mansio(dataDir, ['domain', 'list'])).stdout, /example\.test/);
 });
 
 test('a database that does not answer ends the run before anything is made', (t) => {
@@ -111,8 +141,9 @@ test('a second run takes the store from the file that is there', (t) => {
   t.is(code, 1);
   t.regex(err, /^error: .*127\.0\.0\.1:1/);
   t.deepEqual(readdirSync(prefix), ['etc']);
-  const answers = { domain: 'example.test', hostname: 'mail.example.test', account: 'ann@example.test', prefix };
-  const asked = { ...answers, acmeEmail: undefined, databaseUrl: undefined, isPrint: false };
+  const first = { domain: 'example.test', account: 'ann@example.test' };
+  const answers = { hostname: 'mail.example.test', first, prefix, isPrint: false };
+  const asked = { ...answers, acmeEmail: undefined, databaseUrl: undefined };
   t.like(effectiveSettings(asked), { DATABASE_URL: url, MANSIO_DATA_DIR: `${prefix}/srv/mail` });
   const other = setup(...ANSWERS, '--database-url', `${url}2`, '--prefix', prefix, '--yes');
   t.regex(other.err, /^error: \S+mansio\.env has another DATABASE_URL: /);
@@ -162,6 +193,7 @@ test('a missing or wrong answer names its option, and nothing is written', (t) =
     'error: --account: ann@example.org is not an address at example.test\n',
   );
   t.is(lineOf(...ANSWERS.with(3, 'mail')), 'error: --hostname: mail is not a full name, such as mail.example.org\n');
+  t.is(lineOf(...ANSWERS.with(1, 'example')), 'error: --domain: example is not a full name, such as example.org\n');
   t.regex(lineOf(...ANSWERS.with(1, 'exa mple')), /^error: --domain: not a domain name/);
   t.regex(lineOf(...ANSWERS, '--database-url', 'mysql://x'), /^error: .*DATABASE_URL/);
   t.false(existsSync(prefix));

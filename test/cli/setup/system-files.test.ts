@@ -1,9 +1,12 @@
-// Tests the units: they fit where the program is, and systemd finds no fault in them.
+// Tests the files of the system: the settings are read alike by all their readers, the units fit where the program is and systemd finds no
+// fault in them, and a file is whole or not there.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import fc from 'fast-check';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { unitFor } from '../../../src/cli/setup/system-files.js';
+import { quoted, unitFor, writeFiles } from '../../../src/cli/setup/system-files.js';
 import { PROGRAM } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -28,6 +31,11 @@ test('a unit names the program and its Node.js where they are', (t) => {
   );
 });
 
+test('the backup sees the embedded database of the node, whose capability hides it where processes are hidden', (t) => {
+  t.regex(UNIT, /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
+  t.notRegex(readFileSync('deploy/mansio-backup.service', 'utf8'), /^ProtectProc=(?!default)|^ProcSubset=/m);
+});
+
 withSystemd('systemd takes the units as they are, and says that they are hardened', (t) => {
   const directory = temporaryDirectory('mansio-units-');
   for (const name of readdirSync('deploy').filter((each) => /\.(?:service|timer)$/.test(each))) {
@@ -43,4 +51,84 @@ withSystemd('systemd takes the units as they are, and says that they are hardene
   t.deepEqual([status, lines], [0, []]);
   const security = analyze('security', '--offline=yes', '--threshold=25', join(directory, 'mansio.service'));
   t.is(security.status, 0, security.stdout.slice(-200));
+});
+
+/** The value of one line NAME=value as systemd reads it (systemd.exec(5), EnvironmentFile). */
+function systemdValue(line: string): string {
+  const text = line.slice(line.indexOf('=') + 1).replace(/^[ \t\r]+/, '');
+  const quote = text[0];
+  if (quote !== "'" && quote !== '"') return text.replace(/\\(.)/gs, '$1').replace(/[ \t\r]+$/, '');
+  let value = '';
+  for (let i = 1; text[i] !== quote; i++) {
+    if (i >= text.length) throw new Error('the quote has no end');
+    if (quote === '"' && text[i] === '\\' && '"\\`$'.includes(text[i + 1] ?? ' ')) i++;
+    value += text[i];
+  }
+  return value;
+}
+
+/** The values as a shell that runs the lines has them. */
+function shellValues(lines: readonly string[]): readonly string[] {
+  const script = lines.map((line, i) => `V${i}${line.slice(line.indexOf('='))}\nprintf '%s\\0' "$V${i}"\n`).join('');
+  const { stdout, stderr } = spawnSync('/bin/sh', [], { input: script, encoding: 'utf8' });
+  if (stderr !== '') throw new Error(stderr);
+  return stdout.split('\0').slice(0, -1);
+}
+
+const character = fc.oneof(
+  fc.constantFrom("'", '"', '\\', '$', '`', '%', ' ', '#', ';', '=', '\n', '\t', '*', '~', '!', '&', '(', 'n'),
+  fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' }),
+);
+
+test('a value is read alike by systemd, Node.js and a shell, or refused', (t) => {
+  const written: [string, string][] = [];
+  fc.assert(
+    fc.property(fc.array(character, { maxLength: 12 }), (characters) => {
+      const value = characters.join('');
+      const isRefused = /\p{Cc}/u.test(value) || (value.includes("'") && /["\\$`]/.test(value));
+      let text: string;
+      try {
+        text = quoted(value);
+      } catch {
+        return isRefused;
+      }
+      written.push([value, `NAME=${text}`]);
+      return !isRefused && systemdValue(`NAME=${text}`) === value && parseEnv(`NAME=${text}\nX=1\n`)['NAME'] === value;
+    }),
+    { numRuns: 3_000 },
+  );
+  t.true(written.length > 100);
+  t.deepEqual(
+    shellValues(written.map(([, line]) => line)),
+    written.map(([value]) => value),
+  );
+});
+
+test('a file is written whole, with its mode, over what a killed run has left, and a file that is there stays', (t) => {
+  const prefix = temporaryDirectory('mansio-files-');
+  mkdirSync(join(prefix, 'etc'));
+  writeFileSync(join(prefix, 'etc/settings.new'), 'of a killed run', { mode: 0o666 });
+  writeFileSync(join(prefix, 'etc/there'), 'of the operator');
+  const planned = ['settings', 'there', 'units/a.service'].map((name) => ({
+    path: `/etc/${name}`,
+    mode: name === 'settings' ? '0640' : '0644',
+    content: `${name}\n`,
+    isShared: false,
+  }));
+  const umask = process.umask(0o077);
+  let written: ReturnType<typeof writeFiles>;
+  try {
+    written = writeFiles(planned, prefix, undefined);
+  } finally {
+    process.umask(umask);
+  }
+  t.deepEqual(
+    written.map(({ state }) => state),
+    ['written', 'kept', 'written'],
+  );
+  t.deepEqual(readdirSync(join(prefix, 'etc')).sort(), ['settings', 'there', 'units']);
+  t.is(readFileSync(join(prefix, 'etc/settings'), 'utf8'), 'settings\n');
+  t.is(readFileSync(join(prefix, 'etc/there'), 'utf8'), 'of the operator');
+  const modeOf = (name: string) => statSync(join(prefix, 'etc', name)).mode & 0o777;
+  t.deepEqual(['settings', 'units', 'units/a.service'].map(modeOf), [0o640, 0o755, 0o644]);
 });

@@ -287,4 +287,10 @@ test('ACME: the directory, the names that are certified, and the port', (t) => {
   t.throws(() => readConfig({ ...env, MANSIO_ACME_PORT: '443', MANSIO_HTTPS_PORT: '443' }), {
     message: /a port other than/,
   });
+  t.throws(() => readConfig({ ...env, MANSIO_HTTP_PORT: '80' }), {
+    message: /MANSIO_ACME_PORT="", accepted: a port other than MANSIO_HTTP_PORT, which has 80$/,
+  });
+  t.is(readConfig({ ...env, MANSIO_HTTP_PORT: '80', MANSIO_ACME_PORT: '8081' }).acmePort, 8081);
+  // Without a directory nothing listens there.
+  t.is(readConfig({ MANSIO_HTTP_PORT: '8081', MANSIO_ACME_PORT: '8081' }).acmePort, 'off');
 });

@@ -358,10 +358,17 @@ test('a backup goes through a pipe, and a stream that ends early leaves an empty
     });
   const backup = 'MANSIO_DATA_DIR="$FROM" "$MANSIO" backup -';
   const restore = 'MANSIO_DATA_DIR="$TO" "$MANSIO" restore - --json';
-  const cut = script(`${backup} | head -c 8000 | ${restore}`);
-  t.is(cut.status, 1);
-  t.regex(cut.stderr, /the backup is broken or cut/);
-  t.is((await mansio(to, ['domain', 'list', '--json'])).stdout, '[]\n');
+  writeFileSync(join(from, 'tls-cert.pem'), 'of the backup');
+  mkdirSync(to);
+  writeFileSync(join(to, 'tls-cert.pem'), 'of this machine');
+  const certificate = () => readFileSync(join(to, 'tls-cert.pem'), 'utf8');
+  for (const octets of ['8000', '-1']) {
+    const cut = script(`${backup} | head -c ${octets} | ${restore}`);
+    t.is(cut.status, 1);
+    t.regex(cut.stderr, /the backup is broken or cut/);
+    t.is((await mansio(to, ['domain', 'list', '--json'])).stdout, '[]\n');
+    t.is(certificate(), 'of this machine');
+  }
   const whole = script(`${backup} --json | ${restore}`);
   t.is(whole.status, 0, whole.stderr);
   t.like(JSON.parse(whole.stdout), { emails: 0, accounts: 0 });
@@ -371,6 +378,7 @@ test('a backup goes through a pipe, and a stream that ends early leaves an empty
     'stdout has the backup, so stderr has the result',
   );
   t.regex((await mansio(to, ['domain', 'list'])).stdout, /example\.test/);
+  t.is(certificate(), 'of the backup');
 
   t.is(script(`${backup} | true`).status, 1, 'a reader that has gone is an error');
   const full = await mansio(from, ['backup', '/dev/full']);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -183,6 +184,31 @@ function databasesOfDraft(dataDir: string): number {
   await query(database.address, (sql) => sql`select 1`);
   await database.stop();
 });
+
+(isRoot ? test : test.skip)(
+  'root makes it as the owner of the data directory, who can start it afterwards',
+  async (t) => {
+    const dataDir = temporaryDirectory('mansio-embedded-');
+    // Every Linux has this user.
+    const [, , uid, gid] = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((line) => line.startsWith('bin:'))!
+      .split(':');
+    const owner = { uid: Number(uid), gid: Number(gid) };
+    chownSync(dataDir, owner.uid, owner.gid);
+    const database = await start(dataDir);
+    await query(database.address, (sql) => sql`select 1`);
+    await database.stop();
+    for (const name of readdirSync(dataDir)) t.like(statSync(join(dataDir, name)), owner, name);
+
+    // A data directory of a user whom the system does not know belongs to nobody's database.
+    const unknown = temporaryDirectory('mansio-embedded-');
+    chownSync(unknown, 54_321, 54_321);
+    const other = await start(unknown);
+    t.not(statSync(join(unknown, 'postgres')).uid, 54_321);
+    await other.stop();
+  },
+);
 
 test('the fault of a cluster that cannot start has the message of PostgreSQL', async (t) => {
   const dataDir = temporaryDirectory('mansio-embedded-');

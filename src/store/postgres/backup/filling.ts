@@ -50,7 +50,7 @@ async function refuseUsed(tx: SqlTransaction): Promise<void> {
     const rows = await tx`select from ${tx(name)} limit 1`;
     if (rows.length === 0) continue;
     throw new BackupFault(
-      `the store is not empty (${name} has rows): restore into a new data directory (MANSIO_DATA_DIR) or an empty database (DATABASE_URL)`,
+      `the store is not empty (${name} has rows): move postgres/ of the data directory away, or take another MANSIO_DATA_DIR, or a DATABASE_URL of an empty database`,
     );
   }
 }

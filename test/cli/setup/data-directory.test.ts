@@ -1,8 +1,8 @@
-// Tests to whom the data directory belongs after a run as root.
+// Tests to whom the data directory belongs that root makes.
 import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { giveTo } from '../../../src/cli/setup/first-account.js';
+import { giveTo } from '../../../src/cli/setup/data-directory.js';
 import test from '../../support/test.js';
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
