@@ -27,6 +27,8 @@ testOfAll('npm run package makes one file that installs and starts where there i
     'dist/program/main.js',
     'dist/program/THIRD-PARTY-LICENSES',
     'LICENSE',
+    'deploy/compose.yml',
+    'deploy/mansio.service',
     'CHANGELOG.md',
   ])
     t.true(listed.includes(`package/${name}`), name);
