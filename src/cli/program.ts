@@ -2,6 +2,7 @@
 // line on stderr and exit code 1.
 import type { Command } from 'commander';
 import { loadEnvFile } from '../node/config/config.js';
+import { trustFurtherAuthorities } from '../node/config/further-authorities.js';
 import { version } from '../node/version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
@@ -66,7 +67,12 @@ function takeEnvFile(command: Command): void {
       const { envFile } = command.opts<{ envFile?: string }>();
       if (envFile === undefined) return;
       try {
+        const hadAuthorities = (process.env['NODE_EXTRA_CA_CERTS'] ?? '') !== '';
         loadEnvFile(envFile);
+        if (!hadAuthorities && !trustFurtherAuthorities())
+          process.stderr.write(
+            `NODE_EXTRA_CA_CERTS of ${envFile} has no effect with Node.js ${process.versions.node}, which reads it before the file: run "set -a; . ${envFile}; set +a" before the command\n`,
+          );
       } catch (error) {
         const fault = fileFault('--env-file', envFile, error) as Error;
         command.error(`error: ${fault === error ? `--env-file ${envFile}: ` : ''}${fault.message}`);

@@ -1,14 +1,20 @@
 // Tests which store a command uses, and where settings come from: the program runs as a process, as for an operator.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import * as tls from 'node:tls';
+import { TLSSocket } from 'node:tls';
+import pino from 'pino';
 import { temporaryDirectory } from '../../dev/temporary-directory.js';
+import { selfSigned } from '../../src/node/tls/tls-certificate.js';
 import { findPostmaster } from '../../src/store/embedded/postmaster.js';
 import { identityOf } from '../../src/store/local/process-identity.js';
 import { preparedDirectory } from '../support/database/prepared-cluster.js';
 import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
+import { runProgram } from '../support/run-program.js';
 import test from '../support/test.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -89,6 +95,39 @@ test('settings may stand in a file, and the environment wins', async (t) => {
   t.deepEqual(row('MANSIO_HTTP_PORT'), { name: 'MANSIO_HTTP_PORT', value: '9999', source: 'env file' });
   t.like(row('MANSIO_LOG_LEVEL'), { value: 'warn', source: 'environment' });
   t.like(row('MANSIO_DATA_DIR'), { value: dataDir });
+});
+
+test('authorities of an env file are trusted, or a line says that this version of Node.js cannot add them', async (t) => {
+  const directory = temporaryDirectory('mansio-test-env-file-');
+  const files = await selfSigned(directory, 'localhost', pino({ level: 'silent' }));
+  const [key, cert] = [readFileSync(files.key), readFileSync(files.cert)];
+  let isTrusted = false;
+  // A PostgreSQL as far as TLS.
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .once('data', () => {
+        socket.write('S');
+        const secured = new TLSSocket(socket, { isServer: true, key, cert });
+        secured
+          .on('error', () => undefined)
+          .once('data', () => {
+            isTrusted = true;
+            secured.destroy();
+          });
+      });
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const file = join(directory, 'mansio.env');
+  const url = `postgres://mansio@localhost:${(server.address() as AddressInfo).port}/mansio?sslmode=verify-full`;
+  writeFileSync(file, `DATABASE_URL=${url}\nMANSIO_DATA_DIR=${directory}\nNODE_EXTRA_CA_CERTS=${files.cert}\n`);
+  const args = ['--', PROGRAM, 'domain', 'list', '--env-file', file];
+  const { code, output } = await runProgram(process.execPath, args, '', { NODE_EXTRA_CA_CERTS: '' });
+  t.is(code, 1);
+  const isAble = 'setDefaultCACertificates' in tls;
+  t.is(isTrusted, isAble, output);
+  t.is(/^NODE_EXTRA_CA_CERTS of \S+ has no effect/m.test(output), !isAble, output);
 });
 
 test('an env file that is missing is one sentence with the name of the option, of the program behind a link too', (t) => {

@@ -58,6 +58,8 @@ export const KILLS = {
   sendLater: amount(2, 4),
   /** `scenarios/cluster/kill` kills nodes of a cluster under load. */
   cluster: amount(3, 30),
+  /** `scenarios/cluster/failover`: faults of the machine with the primary of PostgreSQL. */
+  failover: amount(1, 10),
   /** `scenarios/cluster/imap` */
   clusterImap: amount(3, 20),
   /** `scenarios/cluster/pop3` kills after QUIT; every third time another node is killed. */

@@ -11,6 +11,8 @@ const LEAST_CONNECTIONS = 5;
 /** PostgreSQL warns at 40 million. */
 const FEW_TRANSACTIONS = 200_000_000;
 const LAGGING_OCTETS = 1_000_000_000;
+/** It changes settings by itself, so a setting made by hand would only stand in its way. */
+const PATRONI = 'patronictl -c /etc/patroni/config.yml list';
 
 export const databaseCheck: NodeCheck = {
   name: 'database',
@@ -75,20 +77,11 @@ function spaceOf({ database, sizeOctets, transactionsLeft }: DatabaseCondition):
   return ok('space', size);
 }
 
-function replicationOf({ facts, standbys, waitsForStandby, idleSlots }: DatabaseCondition): CheckResult {
+function replicationOf(condition: DatabaseCondition): CheckResult {
+  const { facts, standbys, idleSlots } = condition;
   if (facts.recovery) return fail('replication', 'the server is a standby', 'DATABASE_URL of the primary');
-  const synchronous = standbys.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum');
-  if (
-    waitsForStandby &&
-    standbys.length > 0 &&
-    synchronous.length === 0 &&
-    standbys.some(({ syncState }) => syncState !== null)
-  )
-    return fail(
-      'replication',
-      'commits wait for a synchronous standby, and none is synchronous',
-      "alter system set synchronous_standby_names = ''; select pg_reload_conf();",
-    );
+  const unsafe = waitingFor(condition);
+  if (unsafe !== undefined) return unsafe;
   const idle = idleSlots.find(({ keptOctets }) => (keptOctets ?? 0) > LAGGING_OCTETS);
   if (idle !== undefined)
     return warn(
@@ -106,8 +99,30 @@ function replicationOf({ facts, standbys, waitsForStandby, idleSlots }: Database
       'select * from pg_stat_replication;',
     );
   if (standbys.length === 0) return ok('replication', 'no standby is connected');
+  const names = standbys.map(({ name }) => name).join(', ');
+  const { synchronousNames } = condition;
   return ok(
     'replication',
-    `${counted(standbys.length, 'standby', 'standbys')}: ${standbys.map(({ name }) => name).join(', ')}`,
+    `${counted(standbys.length, 'standby', 'standbys')}: ${names}; commits wait for ${synchronousNames || 'none'}`,
+  );
+}
+
+/** The finding when commits wait in vain, or when Patroni may promote a standby that lacks what was acknowledged. */
+function waitingFor({ standbys, synchronousNames, hasPatroni }: DatabaseCondition): CheckResult | undefined {
+  const isHidden = standbys.some(({ syncState }) => syncState === null);
+  const isSynchronous = standbys.some(({ syncState }) => syncState === 'sync' || syncState === 'quorum');
+  if (synchronousNames !== '' && !isSynchronous && !isHidden)
+    return fail(
+      'replication',
+      `commits wait for ${synchronousNames}, and ${standbys.length === 0 ? 'no standby is connected' : 'no standby is synchronous'}`,
+      hasPatroni ? PATRONI : "alter system set synchronous_standby_names = ''; select pg_reload_conf();",
+    );
+  if (!hasPatroni || synchronousNames !== '') return undefined;
+  if (standbys.length === 0)
+    return warn('replication', 'no standby of Patroni is connected: mail is on this machine alone', PATRONI);
+  return warn(
+    'replication',
+    'commits wait for no standby, so a fail-over of Patroni may lose acknowledged mail',
+    'patronictl -c /etc/patroni/config.yml edit-config --force -s synchronous_mode=true',
   );
 }

@@ -23,14 +23,19 @@ test('each fault is one finding of its kind', async (t) => {
   t.deepEqual(await of({ transactionsLeft: 10_000_000 }), ['space warn']);
   const standby = { name: 'two', state: 'streaming', syncState: 'async', lagOctets: 100 };
   t.deepEqual(await of({ standbys: [standby] }), []);
-  t.deepEqual(await of({ standbys: [standby], waitsForStandby: true }), ['replication fail']);
+  t.deepEqual(await of({ standbys: [standby], synchronousNames: 'two' }), ['replication fail']);
   t.deepEqual(await of({ standbys: [{ ...standby, lagOctets: 5e9 }] }), ['replication warn']);
+  t.deepEqual(await of({ synchronousNames: 'two' }), ['replication fail']);
+  t.deepEqual(await of({ hasPatroni: true }), ['replication warn']);
+  t.deepEqual(await of({ hasPatroni: true, standbys: [standby] }), ['replication warn']);
+  const synchronous = { ...standby, syncState: 'sync' };
+  t.deepEqual(await of({ hasPatroni: true, standbys: [synchronous], synchronousNames: 'two' }), []);
   t.deepEqual(await of({ idleSlots: [{ name: 'old', keptOctets: 3e9 }] }), ['replication warn']);
   t.deepEqual(await of({}, { DATABASE_URL: 'postgres://m:secret@db.example.org/mansio' }), ['TLS warn']);
   t.deepEqual(await of({}, { DATABASE_URL: 'postgres://m:secret@db.example.org/mansio?sslmode=verify-full' }), []);
   // The role of Mansio may not see the columns of other users.
   const hidden = { name: 'two', state: null, syncState: null, lagOctets: null };
-  t.deepEqual(await of({ standbys: [hidden], waitsForStandby: true }), []);
+  t.deepEqual(await of({ standbys: [hidden], synchronousNames: 'two' }), []);
 });
 
 test('a database that does not answer is a failure, with the reason', async (t) => {

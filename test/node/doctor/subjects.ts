@@ -49,7 +49,8 @@ export const CONDITION: DatabaseCondition = {
   connections: { used: 20, most: 97 },
   transactionsLeft: 2_000_000_000,
   autovacuum: true,
-  waitsForStandby: false,
+  synchronousNames: '',
+  hasPatroni: false,
   standbys: [],
   idleSlots: [],
 };

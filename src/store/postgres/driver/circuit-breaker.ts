@@ -124,7 +124,7 @@ export class CircuitBreaker {
     if (isHeard && this.isOpen) this.#set(false);
     else if (this.#silentChecks >= OPEN_AFTER && !this.isOpen) this.#set(true);
     // Connections that were opened meanwhile get no answer either.
-    if (this.isOpen) cutWatched();
+    if (this.isOpen) cutWatched('the database does not answer');
   }
 
   #askOnce(): void {

@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { StoreFault } from '../../errors.js';
 import { OctetParameters, type Octets } from './octet-parameters.js';
 import { ClosedConnections, guardTransactions } from './transactions.js';
-import { type SocketDestination, watchedSockets } from './watched-socket.js';
+import { cutWatched, type SocketDestination, watchedSockets } from './watched-socket.js';
 
 /** Parameter types in addition to those of the driver. */
 type ParameterTypes = Record<'bytea' | 'byteas' | 'uuids', Octets>;
@@ -72,6 +72,8 @@ export function databaseServers(url: string): DatabaseServers {
   const { host, path, ssl } = parsed(url);
   return { hosts: path === false ? host : [], demandsTls: Boolean(ssl) && ssl !== 'prefer' };
 }
+
+/** Only statements that read have a time limit. */
 const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
 /**
@@ -124,6 +126,9 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       TimeZone: 'UTC',
       // This overrides the settings of role and database: an answer after the commit means that the commit survives a crash.
       synchronous_commit: 'on',
+      // A commit that is cancelled while it waits for a synchronous standby is answered like any other, and lost with the primary.
+      // As a text, because the driver leaves out a number that is 0.
+      statement_timeout: '0' as unknown as number,
       ...(options.byKey === true ? BY_KEY : {}),
       ...(options.wide === true ? WIDE : {}),
     },
@@ -190,6 +195,9 @@ const CONNECTION_CODES = new Set([
   'CONNECTION_CONNECT_TIMEOUT',
 ]);
 
+/** A standby, or a primary that was demoted, refuses a statement that writes. */
+const READ_ONLY = '25006';
+
 /** SQLSTATE of a server error, or the driver's own code. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
@@ -214,6 +222,8 @@ export function storeFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
+  // All connections lead to that server, which stays read-only: new ones find the primary, by a balancer or at the next host of the URL.
+  if (code === READ_ONLY) cutWatched('the database server has become a standby');
   const temporary = isOfConnection(error, code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
   if (code === '55P03') {
     return new StoreFault('store-locked', `rows are locked: ${message}`, { temporary: true, cause: error });

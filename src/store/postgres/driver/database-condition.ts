@@ -11,8 +11,10 @@ export interface DatabaseCondition {
   /** Transactions until the database refuses writes, because nothing has vacuumed it. */
   readonly transactionsLeft: number;
   readonly autovacuum: boolean;
-  /** `synchronous_standby_names` names standbys that each commit waits for. */
-  readonly waitsForStandby: boolean;
+  /** `synchronous_standby_names`: the standbys that each commit waits for; '' for none. */
+  readonly synchronousNames: string;
+  /** Patroni runs the server: it changes settings, and promotes standbys. */
+  readonly hasPatroni: boolean;
   readonly standbys: readonly Standby[];
   /** Slots without a reader, for which the server keeps its log. */
   readonly idleSlots: readonly { readonly name: string; readonly keptOctets: number | null }[];
@@ -33,7 +35,8 @@ interface ServerRow {
   readonly most: number;
   readonly age: number;
   readonly autovacuum: string;
-  readonly standbyNames: string;
+  readonly synchronousNames: string;
+  readonly hasPatroni: boolean;
 }
 
 /** The last transaction id that is given out, minus the reserve at which PostgreSQL stops (transam/varsup.c). */
@@ -49,7 +52,8 @@ export async function readDatabaseCondition(sql: Sql): Promise<DatabaseCondition
         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
         (select max(age(datfrozenxid))::float8 from pg_database) as age,
         current_setting('autovacuum') as autovacuum,
-        current_setting('synchronous_standby_names') as "standbyNames"`;
+        trim(replace(current_setting('synchronous_standby_names'), '"', '')) as "synchronousNames",
+        exists (select from pg_stat_activity where application_name like 'Patroni%') as "hasPatroni"`;
     // A standby has no write-ahead log of its own to compare with.
     const standbys = facts.recovery
       ? []
@@ -69,7 +73,8 @@ export async function readDatabaseCondition(sql: Sql): Promise<DatabaseCondition
       connections: { used: server.used, most: server.most },
       transactionsLeft: MOST_TRANSACTIONS - server.age,
       autovacuum: server.autovacuum === 'on',
-      waitsForStandby: server.standbyNames.trim() !== '',
+      synchronousNames: server.synchronousNames,
+      hasPatroni: server.hasPatroni,
       standbys: [...standbys],
       idleSlots: [...idleSlots],
     };

@@ -84,9 +84,9 @@ function dropIdle(silentSince: number): void {
   }
 }
 
-/** Destroys all watched sockets except probes; statements that wait for an answer fail. */
-export function cutWatched(): void {
-  for (const socket of watched) if (!probes.has(socket)) socket.destroy(unanswered('the database does not answer'));
+/** Destroys all watched sockets except probes; statements that wait for an answer fail with `reason`. */
+export function cutWatched(reason: string): void {
+  for (const socket of watched) if (!probes.has(socket)) socket.destroy(unanswered(reason));
 }
 
 function unanswered(message: string): Error {

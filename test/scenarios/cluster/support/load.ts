@@ -26,6 +26,8 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** In ms. A node that is silent for this long counts as gone; default 5,000. */
   readonly answerMs?: number;
+  /** In ms. A reader repeats a request for this long, default 30,000: a user waits this long. */
+  readonly patienceMs?: number;
   /** Messages that a sender sends to a node before it goes to the next; default 20. */
   readonly perConnection?: number;
 }
@@ -42,12 +44,13 @@ export class Load {
   #awaited = 0;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
-    const { readers = 2, pauseMs = 10, answerMs = 5_000, perConnection = 20 } = options;
+    const { readers = 2, pauseMs = 10, answerMs = 5_000, patienceMs = 30_000, perConnection = 20 } = options;
     const work = {
       targets,
       accounts,
       pauseMs: () => (this.#awaited > 0 ? pauseMs : Math.max(pauseMs, PATIENT_MS)),
       answerMs,
+      patienceMs,
       perConnection,
       stopping: () => this.#stopping,
     };

@@ -18,8 +18,6 @@ export interface Calls {
   slowestMs: number;
 }
 
-/** In ms. A user waits this long. */
-const PATIENCE_MS = 30_000;
 const RETRY_MS = 100;
 const MARKED = 3;
 
@@ -29,7 +27,7 @@ export async function reader(number: number, work: Work, calls: Calls): Promise<
   async function request(key: string, method: string, path: string, body?: unknown): Promise<Response | undefined> {
     const began = performance.now();
     let last = '';
-    for (let attempt = 1; performance.now() - began < PATIENCE_MS; attempt++) {
+    for (let attempt = 1; performance.now() - began < work.patienceMs; attempt++) {
       if (attempt > 1) {
         if (work.stopping()) return undefined;
         calls.repeated.push(`${method} ${path}: ${last}`);

@@ -11,6 +11,7 @@ export interface Work {
   readonly accounts: readonly TestAccount[];
   readonly pauseMs: () => number;
   readonly answerMs: number;
+  readonly patienceMs: number;
   readonly perConnection: number;
   readonly stopping: () => boolean;
 }
