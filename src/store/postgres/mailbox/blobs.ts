@@ -182,15 +182,14 @@ async function collect(sql: Sql, graceMs: number, limit: number): Promise<number
   }
 }
 
-// Nothing refers to these blobs yet, so they are candidates for collection from the start. Their commit does not wait for the
-// disk: the row that refers to them commits later, and a commit that waits brings every earlier one to the disk with it.
+// Nothing refers to these blobs yet, so they are candidates for collection from the start. Their commit waits for the disk and for
+// synchronous standbys: the row that refers to them may be committed later by another database, after a crash or a fail-over, which has
+// nothing that was not waited for.
 
 async function putSmall(sql: Sql, items: readonly SmallBlob[]): Promise<readonly 'stored'[]> {
   const statement = pieces`
-    with ${storedBlobs(pieces, await gather(items))}, later as materialized (
-      select set_config('synchronous_commit', 'off', true)
-    )
-    insert into blob_candidates (hash) select hash from r, later`;
+    with ${storedBlobs(pieces, await gather(items))}
+    insert into blob_candidates (hash) select hash from r`;
   await execute(sql, statement);
   return items.map(() => 'stored');
 }
@@ -198,7 +197,6 @@ async function putSmall(sql: Sql, items: readonly SmallBlob[]): Promise<readonly
 async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
   try {
     await sql.begin(async (tx) => {
-      await tx`set local synchronous_commit = off`;
       await writeBlob(tx, content);
       await tx`insert into blob_candidates (hash) values (${Buffer.from(content.hash, 'hex')})`;
     });
