@@ -1,8 +1,8 @@
 // Assembles the commands of the program, with rules for all of them: help appears only on request, and a wrong command line results in one
 // line on stderr and exit code 1.
 import type { Command } from 'commander';
+import { trustAuthorities } from '../net/tcp/further-authorities.js';
 import { loadEnvFile } from '../node/config/config.js';
-import { trustFurtherAuthorities } from '../node/config/further-authorities.js';
 import { version } from '../node/version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
@@ -67,9 +67,8 @@ function takeEnvFile(command: Command): void {
       const { envFile } = command.opts<{ envFile?: string }>();
       if (envFile === undefined) return;
       try {
-        const hadAuthorities = (process.env['NODE_EXTRA_CA_CERTS'] ?? '') !== '';
-        loadEnvFile(envFile);
-        if (!hadAuthorities && !trustFurtherAuthorities())
+        const { NODE_EXTRA_CA_CERTS: authorities } = loadEnvFile(envFile);
+        if (authorities && !trustAuthorities(authorities))
           process.stderr.write(
             `NODE_EXTRA_CA_CERTS of ${envFile} has no effect with Node.js ${process.versions.node}, which reads it before the file: run "set -a; . ${envFile}; set +a" before the command\n`,
           );

@@ -208,13 +208,18 @@ export function processCountOf({ processes }: Pick<Config, 'processes'>): number
 /** Names of variables that `loadEnvFile` has set. */
 const fromFile = new Set<string>();
 
-/** Sets the variables of the file (lines of NAME=value) that the environment does not have. @throws Error when it cannot be read */
-export function loadEnvFile(file: string, env: NodeJS.ProcessEnv = process.env): void {
-  for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) {
-    if (textOf(env, name) !== undefined) continue;
+/**
+ * Sets the variables of the file (lines of NAME=value) that the environment does not have, and returns them. @throws Error when it cannot
+ * be read
+ */
+export function loadEnvFile(file: string, env: NodeJS.ProcessEnv = process.env): Readonly<Record<string, string>> {
+  const entries = Object.entries(parseEnv(readFileSync(file, 'utf8')) as Record<string, string>);
+  const loaded = entries.filter(([name]) => textOf(env, name) === undefined);
+  for (const [name, value] of loaded) {
     env[name] = value;
     fromFile.add(name);
   }
+  return Object.fromEntries(loaded);
 }
 
 /** Returns DATABASE_URL without its password. */

@@ -30,25 +30,28 @@ async function twoServers(t: ExecutionContext) {
   return { first, second, demote, numbers };
 }
 
-test.serial('a server that has become read-only loses its connections, and a balancer leads to the new primary', async (t) => {
-  const { first, second, demote, numbers } = await twoServers(t);
-  const balancer = await startBalancer(t, first.port);
-  const url = `postgres://${USER}@127.0.0.1:${balancer.port}/${DATABASE}`;
-  const sql = connect({ url }, { max: 2, applicationName: 'test', patienceMs: PATIENCE_MS });
-  t.teardown(() => sql.end({ timeout: 1 }));
-  const write = (number: number) => sql`insert into written values (${number})`;
-  await Promise.all([write(1), write(2)]);
+test.serial(
+  'a server that has become read-only loses its connections, and a balancer leads to the new primary',
+  async (t) => {
+    const { first, second, demote, numbers } = await twoServers(t);
+    const balancer = await startBalancer(t, first.port);
+    const url = `postgres://${USER}@127.0.0.1:${balancer.port}/${DATABASE}`;
+    const sql = connect({ url }, { max: 2, applicationName: 'test', patienceMs: PATIENCE_MS });
+    t.teardown(() => sql.end({ timeout: 1 }));
+    const write = (number: number) => sql`insert into written values (${number})`;
+    await Promise.all([write(1), write(2)]);
 
-  await demote();
-  balancer.target = second.port;
-  const fault = storeFault(await t.throwsAsync(async () => write(3)));
-  t.like(fault, { code: 'store-unavailable', temporary: true });
-  await eventually('both connections to be new ones', async () => {
-    const outcomes = await Promise.allSettled([write(4), write(5)]);
-    return outcomes.every(({ status }) => status === 'fulfilled');
-  });
-  t.deepEqual([...new Set(await numbers())], [4, 5]);
-});
+    await demote();
+    balancer.target = second.port;
+    const fault = storeFault(await t.throwsAsync(async () => write(3)));
+    t.like(fault, { code: 'store-unavailable', temporary: true });
+    await eventually('both connections to be new ones', async () => {
+      const outcomes = await Promise.allSettled([write(4), write(5)]);
+      return outcomes.every(({ status }) => status === 'fulfilled');
+    });
+    t.deepEqual([...new Set(await numbers())], [4, 5]);
+  },
+);
 
 test.serial('a server that has become read-only is left for the next host of the URL', async (t) => {
   const { first, second, demote, numbers } = await twoServers(t);

@@ -1,4 +1,5 @@
-// The authorities of NODE_EXTRA_CA_CERTS when an env file names them: Node.js reads the variable at its start, before the file is read.
+// Further authorities of certificates for all connections of the process, such as those of NODE_EXTRA_CA_CERTS in an env file: Node.js reads
+// the variable at its start, before the file is read.
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
 
@@ -8,10 +9,8 @@ interface DefaultAuthorities {
   setDefaultCACertificates(certificates: readonly string[]): void;
 }
 
-/** Returns false when there are such authorities and this version of Node.js cannot add them. @throws Error when the file cannot be read */
-export function trustFurtherAuthorities(env: NodeJS.ProcessEnv = process.env): boolean {
-  const file = env['NODE_EXTRA_CA_CERTS'];
-  if (file === undefined || file === '') return true;
+/** Trusts the authorities of a PEM file; returns false when this version of Node.js cannot. @throws Error when it cannot be read */
+export function trustAuthorities(file: string): boolean {
   const { getCACertificates, setDefaultCACertificates } = tls as Partial<DefaultAuthorities>;
   if (getCACertificates === undefined || setDefaultCACertificates === undefined) return false;
   setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')]);
