@@ -1,6 +1,7 @@
 // Three machines with the files of deploy/three-machines under load, as docs/go-live.md sets them up: the machine with the primary of
-// PostgreSQL loses its power, hangs for longer than the primary's lease, loses PostgreSQL alone, or gives its role away as planned. What was
-// acknowledged is stored once, nothing is refused for good, and the machine comes back.
+// PostgreSQL loses its power, hangs for longer than the primary's lease, loses PostgreSQL alone, or gives its role away as planned; and the
+// machine of the standby that commits wait for loses its power. What was acknowledged is stored once, nothing is refused for good, and the
+// machine comes back.
 
 import { createAccount, type TestAccount } from '../../../dev/node-accounts.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
@@ -40,6 +41,15 @@ const FAULTS: readonly [
     },
   ],
   ['end of PostgreSQL', async (_, primary) => primary.killPostgres()],
+  [
+    'power cut of the synchronous standby',
+    async (machines, _, load) => {
+      const standby = await machines.synchronousStandby();
+      await standby.cutPower();
+      await load.more(30, RECOVERED_MS);
+      await standby.start();
+    },
+  ],
 ];
 
 const failoverTest =

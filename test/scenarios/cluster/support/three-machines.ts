@@ -271,11 +271,20 @@ export class ThreeMachines {
     return ((await response.json()) as { members: Member[] }).members;
   }
 
-  async primary(): Promise<Machine> {
-    const leader = await eventually('a primary', async () =>
-      (await this.members()).find(({ role, state }) => role === 'leader' && state === 'running'),
+  primary(): Promise<Machine> {
+    return this.#inRole('leader');
+  }
+
+  /** The standby that commits wait for. */
+  synchronousStandby(): Promise<Machine> {
+    return this.#inRole('sync_standby');
+  }
+
+  async #inRole(role: 'leader' | 'sync_standby'): Promise<Machine> {
+    const found = await eventually(`a member in the role ${role}`, async () =>
+      (await this.members()).find((member) => member.role === role && /^(running|streaming)$/.test(member.state)),
     );
-    return this.all.find(({ name }) => name === leader?.name)!;
+    return this.all.find(({ name }) => name === found?.name)!;
   }
 
   /** Resolves when one member is the primary, one its synchronous standby, and all run. */
