@@ -78,10 +78,15 @@ export const folderContentOperations = {
     refusals: ['noSuchFolder', 'searchTooLarge'],
   }),
   /**
-   * Returns these folders in this order, without those that do not exist; by default all folders, system folders first, the others by path.
+   * Returns these folders in this order, without those that do not exist, or the folder with this path, without regard to case; by default
+   * all folders, system folders first, the others by path. An owner that does not know `path` returns all folders.
    */
   folderStatus: query({
-    payload: object({ folderIds: optional(array(string())), withSizes: optional(boolean()) }),
+    payload: object({
+      folderIds: optional(array(string())),
+      path: optional(string()),
+      withSizes: optional(boolean()),
+    }),
     reply: object({ folders: array(folderStatus) }),
   }),
 };

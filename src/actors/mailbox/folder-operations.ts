@@ -88,9 +88,12 @@ export const folderOperations = {
     refusals: [],
     onRepeat: 'remembered',
   }),
-  /** Returns system folders first, the others by path. `subscriptions`: subscribed names of folders that were deleted. */
+  /**
+   * Returns system folders first, the others by path. `near`: only those whose path has the same first level as this path, so all above and
+   * below it. `subscriptions`: subscribed names of folders that were deleted.
+   */
   folders: query({
-    payload: object({}),
+    payload: object({ near: optional(string()) }),
     reply: object({ folders: array(folder), subscriptions: optional(array(string())) }),
   }),
   /** Finds the folder with this path, without regard to case; null when there is none. */

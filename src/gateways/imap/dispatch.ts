@@ -94,6 +94,8 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
   const running = row.run(session, args, isUid);
   const end = running instanceof Promise ? await running : running;
   if ('finish' in end) return end;
+  // What a mailbox holds has just been told, or there is none any more.
+  if (session.selected !== selected) return end;
   const sentBefore = selected?.view.sentModseq;
   const mayExpunge = row.holdsExpunge?.(args, isUid) !== true;
   const telling = tellChanges(session, row, () => session.sendUpdates(mayExpunge));

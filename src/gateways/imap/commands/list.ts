@@ -1,5 +1,6 @@
 // Lists mailboxes and what they contain: LIST (RFC 9051 §6.3.9, RFC 5258, 5819, 6154, 9590), LSUB, NAMESPACE and STATUS.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import {
@@ -11,7 +12,7 @@ import {
   type StatusItem,
   statusArguments,
 } from '../grammar/list.js';
-import { folderReference, mailboxTree, noSuchMailbox } from '../mailboxes/account-folders.js';
+import { mailboxTree, noSuchMailbox } from '../mailboxes/account-folders.js';
 import { ListPattern } from '../mailboxes/list-pattern.js';
 import { type MailboxTree, SPECIAL_USES, type TreeMailbox } from '../mailboxes/mailbox-tree.js';
 import { attributesOf, listResponse, lsubResponse, NAMESPACE, ROOT, takesUtf8 } from '../responses/list.js';
@@ -115,8 +116,11 @@ async function lsub(session: Session, { reference, pattern }: LsubArguments): Pr
 }
 
 async function status(session: Session, { mailbox, items }: StatusArguments): Promise<Completion> {
-  const folderId = await folderReference(session, mailbox);
-  const [found] = await folderStatuses(session, [folderId], items);
+  // An owner that passes the path over returns all folders.
+  const path = caseFolded(mailbox);
+  const found = (await folderStatuses(session, { path: mailbox }, items)).find(
+    (each) => caseFolded(each.path) === path,
+  );
   if (found === undefined) return noSuchMailbox();
   session.output.write(statusText(session, mailbox, items, found));
   return ok('STATUS completed');
@@ -175,13 +179,13 @@ async function eachYielding(mailboxes: readonly TreeMailbox[], visit: (mailbox: 
 
 async function statusesOf(session: Session, listed: readonly Listed[], items: readonly StatusItem[]) {
   const ids = listed.flatMap(({ mailbox: { folder } }) => (folder === undefined ? [] : [folder.id]));
-  const statuses = ids.length === 0 ? [] : await folderStatuses(session, ids, items);
+  const statuses = ids.length === 0 ? [] : await folderStatuses(session, { folderIds: ids }, items);
   return new Map(statuses.map((found) => [found.id, found]));
 }
 
 async function folderStatuses(
   session: Session,
-  folderIds: string[],
+  folders: { readonly folderIds: string[] } | { readonly path: string },
   items: readonly StatusItem[],
 ): Promise<readonly FolderStatus[]> {
   const { context, accountId } = session;
@@ -189,7 +193,7 @@ async function folderStatuses(
   if (items.includes('HIGHESTMODSEQ')) session.enable('CONDSTORE');
   const { reply } = await context.mailboxes
     .of(accountId)
-    .ask('folderStatus', { folderIds, withSizes: needSizes(items) });
+    .ask('folderStatus', { ...folders, withSizes: needSizes(items) });
   return reply!.folders;
 }
 

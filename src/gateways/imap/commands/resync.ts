@@ -1,5 +1,6 @@
 // SELECT with QRESYNC (RFC 7162 §3.2.5): reports what a client must know to update its copy of the mailbox.
-import { type Mailboxes, unpackUids } from '../../../actors/mailbox/protocol.js';
+import { type Mailboxes, type MailboxProtocol, unpackUids } from '../../../actors/mailbox/protocol.js';
+import type { Outcome } from '../../../actors/runtime/protocol.js';
 import type { ResyncArguments } from '../grammar/select.js';
 import type { SequenceRange } from '../grammar/sequence-set.js';
 import { flagChange } from '../responses/updates.js';
@@ -8,19 +9,31 @@ import type { FolderView } from '../view/folder-view.js';
 import { uidSet } from '../wire/format.js';
 
 type Mailbox = Pick<ReturnType<Mailboxes['of']>, 'ask'>;
+type Changes = Outcome<MailboxProtocol, 'folderChanges'>;
 type Range = readonly [first: number, last: number];
 
 const NONE = '';
 
+/** Asks what changed in a folder. Resolves with undefined when that fails, or the folder is not known: who still needs it asks again. */
+export async function changesSince(
+  mailbox: Mailbox,
+  folderId: string | undefined,
+  since: number,
+): Promise<Changes | undefined> {
+  if (folderId === undefined) return undefined;
+  return mailbox.ask('folderChanges', { folderId, since }).catch(() => undefined);
+}
+
 /**
  * Returns UIDs that the client may know and that are no longer in the mailbox, as a set. It is empty when there are none, and
- * undefined when the client's copy is of another mailbox.
+ * undefined when the client's copy is of another mailbox. `changes`: an answer since the client's modseq, maybe from before the view.
  * @throws ActorFault
  */
 export async function vanishedSince(
   mailbox: Mailbox,
   view: FolderView,
   qresync: ResyncArguments | undefined,
+  changes?: Promise<Changes | undefined>,
 ): Promise<string | undefined> {
   const { mirror } = view;
   if (qresync === undefined || qresync.uidValidity !== mirror.uidValidity) return undefined;
@@ -28,8 +41,11 @@ export async function vanishedSince(
   if (modseq >= mirror.modseq) return NONE;
   const known = knownRanges(view, knownUids);
   const fromUid = lastMatch(view, qresync.seqMatch) + 1;
-  // The list may contain more than the view lacks, because the owner is asked after the view was made.
-  const expunged = await expungedSince(mailbox, mirror.folderId, modseq);
+  // The list may contain more than the view lacks, but not less.
+  const shown = mirror.modseq;
+  const early = (await changes)?.reply;
+  const isEnough = early !== undefined && early.folderId === mirror.folderId && early.modseq >= shown;
+  const expunged = await expungedSince(mailbox, mirror.folderId, modseq, isEnough ? early : undefined);
   if (expunged !== undefined) {
     return uidSet(within(expunged, known).filter((uid) => uid >= fromUid && view.positionOf(uid) === -1));
   }
@@ -60,21 +76,26 @@ export async function writeResync(
   }
 }
 
-/** UIDs that left the folder after the modseq, ascending; undefined when the owner does not know all of them. */
-async function expungedSince(mailbox: Mailbox, folderId: string, since: number): Promise<number[] | undefined> {
+/**
+ * UIDs that left the folder after the modseq, ascending; undefined when the owner does not know all of them. `first`: the first answer, if
+ * it is there.
+ */
+async function expungedSince(
+  mailbox: Mailbox,
+  folderId: string,
+  since: number,
+  first: Changes['reply'],
+): Promise<number[] | undefined> {
   const expunged: number[] = [];
-  let fromUid: number | null = 1;
-  while (fromUid !== null) {
-    const { reply }: Awaited<ReturnType<typeof ask>> = await ask(mailbox, folderId, since, fromUid);
+  let reply = first;
+  for (let fromUid: number | null = 1; fromUid !== null; reply = undefined) {
+    reply ??= (await mailbox.ask('folderChanges', { folderId, since, fromUid })).reply;
     if (reply === undefined || reply.isWhole) return undefined;
     for (const uid of unpackUids(reply.expunged)) expunged.push(uid);
     fromUid = reply.nextUid;
   }
   return expunged;
 }
-
-const ask = (mailbox: Mailbox, folderId: string, since: number, fromUid: number) =>
-  mailbox.ask('folderChanges', { folderId, since, fromUid });
 
 /** Returns the UIDs that the client may know, in ascending disjoint ranges. */
 function knownRanges({ mirror }: FolderView, ranges: ResyncArguments['knownUids']): readonly Range[] {

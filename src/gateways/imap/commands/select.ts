@@ -3,7 +3,7 @@ import { SEEN } from '../../../mail-format/flags.js';
 import { type Command, command } from '../command.js';
 import { bad, type Completion, ok } from '../completion.js';
 import { type SelectArguments, selectArguments } from '../grammar/select.js';
-import { mailboxTree, noSuchMailbox } from '../mailboxes/account-folders.js';
+import { noSuchMailbox } from '../mailboxes/account-folders.js';
 import type { TreeMailbox } from '../mailboxes/mailbox-tree.js';
 import { attributesOf, listResponse, takesUtf8 } from '../responses/list.js';
 import { flagsResponses, highestModseq, sizeResponses } from '../responses/updates.js';
@@ -11,7 +11,7 @@ import type { Session } from '../session.js';
 import { ClientView } from '../view/client-view.js';
 import type { FolderMirror } from '../view/folder-mirror.js';
 import type { FolderView } from '../view/folder-view.js';
-import { vanishedSince, writeResync } from './resync.js';
+import { changesSince, vanishedSince, writeResync } from './resync.js';
 
 const NOT_ENABLED = bad('Enable QRESYNC first');
 
@@ -54,15 +54,18 @@ async function select(session: Session, args: SelectArguments, isReadOnly: boole
     output.line('* OK [CLOSED] The mailbox before is closed');
   }
   if (condstore || qresync !== undefined) session.enable('CONDSTORE');
-  const found = (await mailboxTree(session)).find(mailbox.name);
-  const mirror = found?.folder === undefined ? undefined : await context.mirrors.open(accountId, found.folder.id);
-  if (found === undefined || mirror === undefined) return noSuchMailbox();
+  const owner = context.mailboxes.of(accountId);
+  // Asked together with what `open` asks, so that a client that returns waits for one round trip.
+  const changes = qresync && changesSince(owner, context.mirrors.lastAt(accountId, mailbox.name), qresync.modseq);
+  const opened = await context.mirrors.open(accountId, mailbox.name);
+  if (opened === undefined) return noSuchMailbox();
+  const { mailbox: found, mirror } = opened;
   const view = new ClientView(mirror);
   // The state is that of the new view; changes that arrive while the owner is asked are reported later.
   const state = stateResponses(session, { found, written: mailbox.written, view, isReadOnly });
   let vanished: string | undefined;
   try {
-    vanished = await vanishedSince(context.mailboxes.of(accountId), view, qresync);
+    vanished = await vanishedSince(owner, view, qresync, changes);
   } catch (err) {
     view.close();
     throw err;

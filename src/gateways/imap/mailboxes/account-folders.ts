@@ -1,23 +1,14 @@
 // Finds the folders of a session's account by the names that a client gives.
 
 import { levelName, levelsOf } from '../../../mail-format/folder-name.js';
-import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { no, Refused } from '../completion.js';
 import type { Session } from '../session.js';
-import { MailboxTree } from './mailbox-tree.js';
-
-const SYSTEM_ROLES: ReadonlySet<string> = new Set(['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk']);
+import { MailboxTree, systemReference } from './mailbox-tree.js';
 
 /** @throws ActorFault */
 export async function mailboxTree({ context, accountId }: Session): Promise<MailboxTree> {
   const { reply } = await context.mailboxes.of(accountId).ask('folders', {});
   return new MailboxTree(reply!.folders, reply!.subscriptions);
-}
-
-/** Returns the role of a system folder, which needs no lookup; undefined for other names. */
-export function systemReference(name: string): string | undefined {
-  const role = caseFolded(name);
-  return SYSTEM_ROLES.has(role) ? role : undefined;
 }
 
 /**

@@ -16,6 +16,8 @@ export const SPECIAL_USES: ReadonlyMap<Folder['role'], string> = new Map([
   ['junk', '\\Junk'],
 ]);
 
+const SYSTEM_ROLES: ReadonlySet<string> = new Set(['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk']);
+
 export interface TreeMailbox {
   /** The name in composed Unicode. */
   readonly name: string;
@@ -80,4 +82,10 @@ export class MailboxTree {
     this.#byName.set(key, made);
     return made;
   }
+}
+
+/** Returns the role of a system folder, which needs no lookup; undefined for other names. */
+export function systemReference(name: string): string | undefined {
+  const role = caseFolded(name);
+  return SYSTEM_ROLES.has(role) ? role : undefined;
 }

@@ -1,7 +1,10 @@
-// The mirrors of the folders that sessions of this node have selected, one per folder. A mirror that no session has open is
-// kept for a while, within a bound in octets, because programs close a folder and open it again.
+// The mirrors of the folders that sessions of this node have selected, one per path. A mirror that no session has open is
+// kept for a while, within a bound in octets, because programs close a folder and open it again. The owner is asked at the same time
+// which folder has the path and what changed in the mirrored one, so that a SELECT takes one round trip to another node (decision 0084).
 import { LRUCache } from 'lru-cache';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
+import { MailboxTree, systemReference, type TreeMailbox } from '../mailboxes/mailbox-tree.js';
 import { AccountEvents } from './account-events.js';
 import { MirroredFolder } from './mirrored-folder.js';
 
@@ -11,12 +14,17 @@ const MOST_KEPT = 1000;
 /** Memory of a mirror without its columns. */
 const MIRROR_OCTETS = 2000;
 
+interface OpenedFolder {
+  readonly mailbox: TreeMailbox;
+  /** Up to date at the time of the call. The caller must `close` it. */
+  readonly mirror: MirroredFolder;
+}
+
 export interface FolderMirrors {
-  /**
-   * Returns a mirror that is up to date at the time of the call; undefined when there is no such folder. The caller must `close` it.
-   * @throws ActorFault
-   */
-  open(accountId: string, folderId: string): Promise<MirroredFolder | undefined>;
+  /** Opens the folder that has the path; undefined when there is none. @throws ActorFault */
+  open(accountId: string, path: string): Promise<OpenedFolder | undefined>;
+  /** Returns the id of the folder that had the path here last, or the role of a system folder; undefined when nothing is known. */
+  lastAt(accountId: string, path: string): string | undefined;
   /** Events of the accounts of this node's sessions. */
   readonly events: AccountEvents;
 }
@@ -31,15 +39,13 @@ export interface FolderMirrorsOptions {
 
 export const createFolderMirrors = (options: FolderMirrorsOptions): FolderMirrors => new SharedMirrors(options);
 
-interface Shared {
-  readonly mirror: MirroredFolder;
-  sessions: number;
-}
-
 class SharedMirrors implements FolderMirrors {
   readonly #options: FolderMirrorsOptions;
   readonly events: AccountEvents;
-  readonly #open = new Map<string, Shared>();
+  /** The mirror that the next session on a path shares. */
+  readonly #byPath = new Map<string, MirroredFolder>();
+  /** The number of sessions that have each mirror open. */
+  readonly #sessions = new Map<MirroredFolder, number>();
   readonly #idle: LRUCache<string, MirroredFolder>;
 
   constructor(options: FolderMirrorsOptions) {
@@ -54,54 +60,88 @@ class SharedMirrors implements FolderMirrors {
     });
   }
 
-  async open(accountId: string, folderId: string): Promise<MirroredFolder | undefined> {
-    const mirror = await this.#opened(accountId, folderId);
-    if (!mirror.isGone) return mirror;
-    if (!mirror.isLoaded) return undefined;
-    // The mirrored folder is gone; a new one may have the same id with other UIDs.
-    const next = await this.#opened(accountId, folderId);
-    return next.isGone ? undefined : next;
+  async open(accountId: string, path: string): Promise<OpenedFolder | undefined> {
+    for (;;) {
+      const opened = await this.#opened(accountId, path);
+      if (opened !== 'another') return opened;
+    }
   }
 
-  /** The mirror is already closed when this rejects or the folder is gone. */
-  async #opened(accountId: string, folderId: string): Promise<MirroredFolder> {
-    const shared = this.#share(accountId, folderId);
-    shared.sessions++;
+  lastAt(accountId: string, path: string): string | undefined {
+    const key = keyOf(accountId, path);
+    const { folderId } = this.#byPath.get(key) ?? this.#idle.peek(key) ?? {};
+    return folderId || systemReference(path);
+  }
+
+  /** `another`: the mirrored folder is not, or no longer, the one that has the path. The mirror is closed unless it is returned. */
+  async #opened(accountId: string, path: string): Promise<OpenedFolder | 'another' | undefined> {
+    const mirror = this.#share(accountId, path);
     try {
-      await shared.mirror.sync();
+      const asked = this.#treeNear(accountId, path);
+      const [tree] = await Promise.all([asked, mirror.folderId === '' ? this.#begin(mirror, asked) : mirror.sync()]);
+      const mailbox = tree.find(path);
+      const { folder } = mailbox ?? {};
+      if (folder !== undefined && folder.id === mirror.folderId && !mirror.isGone) return { mailbox: mailbox!, mirror };
+      this.#forget(mirror);
+      mirror.close();
+      return folder && 'another';
     } catch (err) {
-      shared.mirror.close();
+      mirror.close();
       throw err;
     }
-    if (shared.mirror.isGone) shared.mirror.close();
-    return shared.mirror;
   }
 
-  #share(accountId: string, folderId: string): Shared {
-    const key = keyOf(accountId, folderId);
-    const known = this.#open.get(key);
-    if (known !== undefined && !known.mirror.isGone) return known;
-    if (known !== undefined) this.events.remove(accountId, known.mirror);
+  /** Only the tree tells the id of a folder that is neither mirrored nor a system folder. */
+  async #begin(mirror: MirroredFolder, asked: Promise<MailboxTree>): Promise<void> {
+    const id = (await asked).find(mirror.path)?.folder?.id;
+    if (id === undefined) return;
+    if (mirror.folderId === '') mirror.folderId = id;
+    await mirror.sync();
+  }
+
+  async #treeNear(accountId: string, path: string): Promise<MailboxTree> {
+    const { reply } = await this.#options.mailboxes.of(accountId).ask('folders', { near: path });
+    return new MailboxTree(reply!.folders);
+  }
+
+  #share(accountId: string, path: string): MirroredFolder {
+    const key = keyOf(accountId, path);
+    const known = this.#byPath.get(key);
+    if (known !== undefined && !known.isGone) {
+      this.#sessions.set(known, this.#sessions.get(known)! + 1);
+      return known;
+    }
     const { mailboxes, pageSize } = this.#options;
     let mirror = this.#idle.get(key);
     this.#idle.delete(key);
-    mirror ??= new MirroredFolder(accountId, folderId, { mailboxes, pageSize, onClose: (it) => this.#release(it) });
-    const shared = { mirror, sessions: 0 };
-    this.#open.set(key, shared);
+    const options = { mailboxes, pageSize, onClose: (it: MirroredFolder) => this.#release(it) };
+    mirror ??= new MirroredFolder(accountId, path, systemReference(path) ?? '', options);
+    this.#byPath.set(key, mirror);
+    this.#sessions.set(mirror, 1);
     this.events.add(accountId, mirror);
-    return shared;
+    return mirror;
+  }
+
+  /** No further session shares the mirror. */
+  #forget(mirror: MirroredFolder): void {
+    const key = keyOf(mirror.accountId, mirror.path);
+    if (this.#byPath.get(key) === mirror) this.#byPath.delete(key);
   }
 
   #release(mirror: MirroredFolder): void {
-    const key = keyOf(mirror.accountId, mirror.folderId);
-    const shared = this.#open.get(key);
-    if (shared?.mirror !== mirror) return;
-    if (--shared.sessions > 0) return;
-    this.#open.delete(key);
+    const others = this.#sessions.get(mirror)! - 1;
+    if (others > 0) {
+      this.#sessions.set(mirror, others);
+      return;
+    }
+    this.#sessions.delete(mirror);
     this.events.remove(mirror.accountId, mirror);
     mirror.unfollowed();
-    if (!mirror.isGone && mirror.isLoaded) this.#idle.set(key, mirror);
+    const key = keyOf(mirror.accountId, mirror.path);
+    const isShared = this.#byPath.get(key) === mirror;
+    this.#forget(mirror);
+    if (isShared && !mirror.isGone && mirror.isLoaded) this.#idle.set(key, mirror);
   }
 }
 
-const keyOf = (accountId: string, folderId: string): string => `${accountId} ${folderId}`;
+const keyOf = (accountId: string, path: string): string => `${accountId} ${caseFolded(path)}`;

@@ -22,7 +22,10 @@ export interface MirrorOptions {
 
 export class MirroredFolder implements FolderMirror {
   readonly accountId: string;
-  readonly folderId: string;
+  /** The path under which the folder was opened. */
+  readonly path: string;
+  /** Until `isLoaded` it is the role of a system folder, and empty for another folder whose id is not known yet. */
+  folderId: string;
   uidValidity = 0;
   uidNext = 1;
   modseq = 0;
@@ -46,8 +49,9 @@ export class MirroredFolder implements FolderMirror {
   #next: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(accountId: string, folderId: string, options: MirrorOptions) {
+  constructor(accountId: string, path: string, folderId: string, options: MirrorOptions) {
     this.accountId = accountId;
+    this.path = path;
     this.folderId = folderId;
     this.#options = options;
   }
@@ -132,7 +136,8 @@ export class MirroredFolder implements FolderMirror {
   heard(events: readonly MailboxEvent[]): void {
     const before = this.#heard;
     for (const event of events) {
-      if (event.seq > this.#heard && event.seq > this.modseq && concerns(event, this.folderId)) this.#heard = event.seq;
+      const isNew = event.seq > this.#heard && event.seq > this.modseq;
+      if (isNew && (!this.isLoaded || concerns(event, this.folderId))) this.#heard = event.seq;
     }
     if (this.#heard > before) this.#follow();
   }
@@ -246,7 +251,7 @@ export class MirroredFolder implements FolderMirror {
   }
 
   /** Returns false when the changes contradict the mirror: the folder is another one with the same name. */
-  #take({ uidValidity, uidNext, modseq, isWhole, pages }: OwnerChanges): boolean {
+  #take({ folderId, uidValidity, uidNext, modseq, isWhole, pages }: OwnerChanges): boolean {
     if (isWhole) {
       const columns = new MirrorColumns();
       for (const page of pages) columns.apply(page);
@@ -262,6 +267,7 @@ export class MirroredFolder implements FolderMirror {
         if (page.expunged.length > 0) this.expungedAt = modseq;
       }
     }
+    this.folderId = folderId;
     this.uidValidity = uidValidity;
     this.uidNext = uidNext;
     this.modseq = modseq;

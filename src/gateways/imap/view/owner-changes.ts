@@ -17,6 +17,7 @@ export interface ChangesPage {
 }
 
 export interface OwnerChanges {
+  readonly folderId: string;
   readonly uidValidity: number;
   readonly uidNext: number;
   /** HIGHESTMODSEQ when the first page was read; after more than one page, ask again for changes since. */
@@ -27,6 +28,7 @@ export interface OwnerChanges {
 
 export interface ChangesQuestion {
   readonly accountId: string;
+  /** Id or role. */
   readonly folderId: string;
   /** null asks for everything. */
   readonly since: number | null;
@@ -47,14 +49,14 @@ export async function readChanges(mailbox: Mailbox, question: ChangesQuestion): 
 /** Returns `mixed` when a later page is of another kind than the first, as when a new owner knows less about expunges. */
 async function readPages(
   mailbox: Mailbox,
-  { accountId, folderId, since, pageSize: limit }: ChangesQuestion,
+  { accountId, folderId: asked, since, pageSize: limit }: ChangesQuestion,
 ): Promise<OwnerChanges | 'mixed' | undefined> {
   const pages: ChangesPage[] = [];
-  let first: { modseq: number; uidValidity: number; isWhole: boolean } | undefined;
+  let first: { folderId: string; modseq: number; uidValidity: number; isWhole: boolean } | undefined;
   let fromUid = 1;
   for (;;) {
     const { reply } = await mailbox.ask('folderChanges', {
-      folderId,
+      folderId: first?.folderId ?? asked,
       since,
       fromUid,
       ...(limit !== undefined && { limit }),
@@ -64,8 +66,8 @@ async function readPages(
     if (reply.isWhole !== first.isWhole || reply.uidValidity !== first.uidValidity) return 'mixed';
     pages.push(decoded(reply));
     if (reply.nextUid === null) {
-      const { modseq, uidValidity, isWhole } = first;
-      return { modseq, uidValidity, isWhole, uidNext: reply.uidNext, pages };
+      const { folderId, modseq, uidValidity, isWhole } = first;
+      return { folderId, modseq, uidValidity, isWhole, uidNext: reply.uidNext, pages };
     }
     fromUid = reply.nextUid;
     await eventLoop.yield(accountId);

@@ -9,7 +9,7 @@ async function opened(count: number) {
   const owner = new FolderOwner();
   owner.deliver(count);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const view = async () => new ClientView((await mirrors.open(ACCOUNT, FOLDER))!);
+  const view = async () => new ClientView((await mirrors.open(ACCOUNT, FOLDER))!.mirror);
   return { owner, mirrors, open: view, view: await view() };
 }
 

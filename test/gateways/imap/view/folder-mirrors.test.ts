@@ -34,7 +34,7 @@ test('a folder is read page by page, and what changed meanwhile is asked afterwa
     owner.deliver(1);
   };
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 3 });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   t.deepEqual(uidsOf(mirror), [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   t.true(mirror.isDeletedAt(mirror.indexOf(9)));
   t.is(mirror.modseq, owner.modseq);
@@ -45,7 +45,7 @@ test('pages of two kinds are read again', async (t) => {
   const owner = new FolderOwner();
   owner.deliver(6);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 2 });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   owner.store(new Set([1, 2, 3, 4, 5, 6]), { mode: 'add', flags: ['\\Deleted', 'work'] });
   owner.expunge(new Set([2]));
   owner.onQuestion = ({ since, fromUid = 1 }) => {
@@ -61,7 +61,7 @@ test('what was changed before a sync is asked for is there after it, though anot
   owner.deliver(1);
   owner.delays = () => 3;
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   for (let wait = 0; wait < 12; wait++) {
     const first = mirror.sync();
     await turns(wait);
@@ -76,7 +76,7 @@ test('events of other folders and those that are known do not make a mirror stal
   const owner = new FolderOwner();
   owner.deliver(5);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   await turns(QUIET);
   t.true(mirror.isStale, 'events may have been missed before the subscription was ready');
   await mirror.sync();
@@ -98,7 +98,7 @@ test('a change that is known before its event makes a mirror stale once', async 
   const owner = new FolderOwner();
   owner.deliver(1);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   await turns(QUIET);
   await mirror.sync();
   mirror.changedAt(mirror.modseq);
@@ -119,7 +119,7 @@ test('whoever watches hears of a change that is known before its event', async (
   stayAlive(t);
   const owner = new FolderOwner();
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   await turns(QUIET);
   await mirror.sync();
   owner.delays = () => QUIET;
@@ -134,7 +134,7 @@ test('a mirror that is watched follows the owner by itself', async (t) => {
   stayAlive(t);
   const owner = new FolderOwner();
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   const first = changed(mirror);
   owner.deliver(3);
   await first;
@@ -152,7 +152,7 @@ test('a mirror is stale while events are missed, and follows again after', async
   stayAlive(t);
   const owner = new FolderOwner();
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   await turns(QUIET);
   await mirror.sync();
   owner.interrupt();
@@ -172,10 +172,10 @@ test('a subscription that is interrupted while nobody has a folder open begins a
   stayAlive(t);
   const owner = new FolderOwner();
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  (await mirrors.open(ACCOUNT, FOLDER))!.close();
+  (await mirrors.open(ACCOUNT, FOLDER))!.mirror.close();
   await turns(QUIET);
   owner.interrupt();
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   await new Promise<void>((resolve) => {
     owner.onSubscription = resolve;
   });
@@ -188,11 +188,11 @@ test('a folder that is deleted, or whose UIDs are others, is gone', async (t) =>
   const owner = new FolderOwner();
   owner.deliver(3);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   owner.uidValidity++;
   await mirror.sync();
   t.true(mirror.isGone);
-  const next = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const next = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   t.is(next.uidValidity, owner.uidValidity);
   t.is(next.count, 3);
   owner.isDeleted = true;
@@ -205,7 +205,7 @@ test('a message that appears below the last UID means that the folder is another
   const owner = new FolderOwner();
   owner.deliver(3);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   const [, second] = owner.messages;
   owner.store(new Set([2]), { mode: 'add', flags: ['\\Deleted'] });
   owner.expunge();
@@ -214,7 +214,7 @@ test('a message that appears below the last UID means that the folder is another
   owner.deliver(1);
   await mirror.sync();
   t.true(mirror.isGone);
-  t.is((await mirrors.open(ACCOUNT, FOLDER))!.count, 4);
+  t.is((await mirrors.open(ACCOUNT, FOLDER))!.mirror.count, 4);
 });
 
 test('keywords are of the messages that have them, and names are kept once', async (t) => {
@@ -222,7 +222,7 @@ test('keywords are of the messages that have them, and names are kept once', asy
   owner.deliver(4);
   owner.store(new Set([2]), { mode: 'add', flags: ['work', 'Home'] });
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   owner.store(new Set([1, 4]), { mode: 'add', flags: ['later', '\\Deleted'] });
   owner.expunge(new Set([1]));
   await mirror.sync();
@@ -239,7 +239,7 @@ async function openedMirror(count: number) {
   const owner = new FolderOwner();
   owner.deliver(count);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
-  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!.mirror;
   await turns(QUIET);
   await mirror.sync();
   owner.questions.length = 0;

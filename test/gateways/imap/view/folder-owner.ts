@@ -8,7 +8,8 @@ import { flagBit } from '../../../../src/mail-format/flags.js';
 import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/mail-format/packed-columns.js';
 
 export const ACCOUNT = 'account';
-export const FOLDER = 'folder';
+/** Id, role and path of the folder. */
+export const FOLDER = 'inbox';
 
 export interface OwnedMessage {
   readonly uid: number;
@@ -56,8 +57,9 @@ export class FolderOwner {
     of: () => ({
       position: this.isHere ? this.modseq : undefined,
       ask: async (name: string, payload: Question) => {
-        if (name !== 'folderChanges') throw new Error(`${name} is not asked of mirrors`);
         await turns(this.delays());
+        if (name === 'folders') return this.#folders();
+        if (name !== 'folderChanges') throw new Error(`${name} is not asked of mirrors`);
         this.questions.push(payload);
         this.onQuestion(payload);
         if (this.isUnreachable) throw new ActorFault('unreachable', 'nobody is there');
@@ -131,6 +133,11 @@ export class FolderOwner {
     const event = { type, seq: this.modseq, n: 0, at: 0, payload } as unknown as MailboxEvent;
     const events$ = this.#events$;
     void turns(this.delays()).then(() => events$.next([event]));
+  }
+
+  #folders(): object {
+    if (this.isUnreachable) throw new ActorFault('unreachable', 'nobody is there');
+    return { reply: { folders: this.isDeleted ? [] : [{ id: FOLDER, path: FOLDER, isSubscribed: true }] } };
   }
 
   #changes({ since, fromUid = 1, limit = 20_000 }: Question): object {

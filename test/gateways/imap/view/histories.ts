@@ -67,7 +67,7 @@ export async function runHistory(
   owner.delays = randomDelays(seed);
   owner.isHere = seed % 2 === 0;
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize });
-  const open = async () => new View((await mirrors.open(ACCOUNT, FOLDER))!);
+  const open = async () => new View((await mirrors.open(ACCOUNT, FOLDER))!.mirror);
   const sessions = await Promise.all(
     Array.from({ length: SESSIONS }, async (_, number) => new TestSession(owner, await open(), number)),
   );
