@@ -279,8 +279,8 @@ export interface MailboxStore {
   submittedCopies(accountId: string, messageIds: readonly string[]): Promise<readonly SubmittedCopy[]>;
   /** Message-Ids by email, for those emails that a client appended and that have one. */
   appendedMessageIds(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Drops replies older than `maxAgeMs`, of every account, except those of deliveries with an inbound row; returns how many. */
-  forget(maxAgeMs: number): Promise<number>;
+  /** Drops at most `limit` replies older than `maxAgeMs`, except those of deliveries with an inbound row; returns how many. */
+  forget(maxAgeMs: number, limit: number): Promise<number>;
   /** Distinct sender addresses of emails without `\Deleted` in the folder, ascending. */
   senders(accountId: string, folderId: string): Promise<readonly string[]>;
 }

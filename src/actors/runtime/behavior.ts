@@ -73,9 +73,9 @@ export interface Behavior<P extends Protocol, S, T, R = undefined, D = never> {
   prepare?(state: S, declared: readonly DeclaredReads<D>[]): Promise<R> | undefined;
   /**
    * Takes what a command carries besides its payload, before the command is planned. The returned function is called when the command is
-   * answered. Must not throw.
+   * answered. Undefined when the behavior does not understand it: the command is not carried out. Must not throw.
    */
-  receive?(carried: unknown): () => void;
+  receive?(carried: unknown): (() => void) | undefined;
   /** Awaited before a group of commands is taken from the queue, so that commands that arrive meanwhile join the group. */
   beforePlan?(): Promise<void>;
   /** Estimates how much a command changes, 1 for most; the payload has a valid form. */

@@ -10,7 +10,10 @@ export type ActorFaultCode =
   | 'no-such-account'
   /** The store could not be used. */
   | 'store-unavailable'
-  /** The owner runs another version: it does not know the operation, or this node does not know its refusal (decision 0082). */
+  /**
+   * The owner runs another version: it does not know the operation, or this node does not know its refusal (decision 0082). Or what the request
+   * carries is damaged.
+   */
   | 'unsupported'
   /** A folder has used up all its UIDs (RFC 9051 §2.3.1.1). */
   | 'no-uid-left'

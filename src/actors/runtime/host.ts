@@ -63,6 +63,12 @@ const RELOADS_A_SWEEP = 100;
 const LOOKED_AT = 64;
 /** The memory of an actor without its state: a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 1_000;
+const NOTHING_RECEIVED = () => {};
+const DAMAGED: ReplyPacket & { readonly kind: 'fault' } = {
+  kind: 'fault',
+  code: 'unsupported',
+  message: 'what the request carries is damaged',
+};
 const NO_PAYLOAD: ReplyPacket = { kind: 'fault', code: 'failed', message: 'the request has no payload' };
 
 export function createHost<P extends Protocol>(options: HostOptions<P>): Host<P> {
@@ -103,7 +109,7 @@ class ActorHost<P extends Protocol> implements Host<P> {
   /** Undefined until the host is started. */
   #activate: ((accountId: string, epoch: number) => ActiveActor) | undefined;
   #published: ((packet: EventPacket) => void) | undefined;
-  #receive: ((carried: unknown) => () => void) | undefined;
+  #receive: ((carried: unknown) => (() => void) | undefined) | undefined;
   /** The approximate memory of all actors. */
   #octets = 0;
   /** Requests in progress, each with its shard. */
@@ -130,7 +136,7 @@ class ActorHost<P extends Protocol> implements Host<P> {
 
   start<S, T, R, D>(behavior: Behavior<P, S, T, R, D>, published?: (packet: EventPacket) => void): void {
     this.#published = published;
-    this.#receive = (carried) => behavior.receive?.(carried) ?? (() => {});
+    this.#receive = (carried) => (behavior.receive === undefined ? NOTHING_RECEIVED : behavior.receive(carried));
     this.#activate = (accountId, epoch) => new Activation(behavior, this.#activationHost, accountId, epoch);
   }
 
@@ -233,11 +239,16 @@ class ActorHost<P extends Protocol> implements Host<P> {
 
   /** The behavior has what the request carries until the answer. */
   async #receiving(request: RequestPacket, epoch: number): Promise<ReplyPacket> {
-    const answered = this.#receive?.(request.carried);
+    const { accountId, name, carried } = request;
+    const answered = this.#receive?.(carried);
+    if (answered === undefined) {
+      this.#log.warn({ accountId, operation: name, why: DAMAGED.message }, 'a request was not understood');
+      return DAMAGED;
+    }
     try {
-      return await this.#activationOf(request.accountId, epoch).receive(request);
+      return await this.#activationOf(accountId, epoch).receive(request);
     } finally {
-      answered?.();
+      answered();
     }
   }
 

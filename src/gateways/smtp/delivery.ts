@@ -112,20 +112,21 @@ async function takenElsewhere(
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
   const byId = new Map(deliveries.map((delivery) => [delivery.inboundId, delivery]));
-  const { answers, isStored, isTried } = await inlineMessages.commitTogether(
+  const given = await inlineMessages.commitTogether(
     { content, summary: envelope.summary },
     envelope,
     deliveries.map(rowOf),
     ({ id }, handle, how) => deliver(mailboxes, byId.get(id)!, handle, envelope, how),
   );
-  for (const delivery of deliveries) {
-    delivery.isTried = isTried;
-    const reply = answers.get(delivery.inboundId)?.reply;
+  if (given === undefined) return undefined;
+  const { answers, isStored } = given;
+  for (const delivery of deliveries) delivery.isTried = true;
+  const placed = deliveries.map(async (delivery) => {
+    const reply = (await answers.get(delivery.inboundId))?.reply;
     if (reply !== undefined) delivery.emailId = reply.emailId;
-  }
-  if (!isStored) return undefined;
-  const others = deliveries.filter(({ emailId }) => emailId === undefined);
-  return others.map((delivery) => place(mailboxes, delivery, content.hash, envelope));
+    else if (await isStored) await place(mailboxes, delivery, content.hash, envelope);
+  });
+  return (await isStored) ? placed : undefined;
 }
 
 /** Stores the message with its inbound rows; resolves with the placing that then runs. @throws StoreFault when nothing was committed */

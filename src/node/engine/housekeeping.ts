@@ -23,6 +23,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Longer than any ask waits for its reply, even when clocks differ. */
 const REPLY_AGE_MS = 10 * 60_000;
+/** Many, because each message between nodes leaves one; few enough for a statement that takes less than a second. */
+const REPLIES_A_PASS = 20_000;
+/** The pause after a pass that has left some of its work. */
+const AGAIN_MS = 1_000;
 const BLOB_GRACE_MS = HOUR_MS;
 const BLOBS_A_PASS = 1_000;
 const UNCLAIMED_AGE_MS = 30 * DAY_MS;
@@ -51,6 +55,8 @@ export interface HousekeepingOptions {
 interface Job {
   readonly name: string;
   readonly everyMs: number;
+  /** The most that a pass does. After such a pass the next one comes soon. */
+  readonly most?: number;
   pass(signal: AbortSignal): Promise<number>;
 }
 
@@ -80,7 +86,12 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
 
   const jobs: Job[] = [
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
-    { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
+    {
+      name: 'replies forgotten',
+      everyMs: REPLY_AGE_MS,
+      most: REPLIES_A_PASS,
+      pass: () => replies.forget(REPLY_AGE_MS, REPLIES_A_PASS),
+    },
     { name: 'accounts whose deferred flags were written', everyMs: HOUR_MS / 6, pass: () => flushing.sweep() },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
     { name: 'refusals pruned', everyMs: HOUR_MS, pass: () => refusals.prune(REFUSAL_AGE_MS, MOST_REFUSALS) },
@@ -109,10 +120,11 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const failed = (job: string, err: unknown) => log.warn({ err, job }, 'housekeeping failed');
   const queue = new WorkQueue({
     async work(name, { signal }) {
-      const { everyMs, pass } = byName.get(name)!;
+      const { everyMs, most = Number.POSITIVE_INFINITY, pass } = byName.get(name)!;
       try {
         const count = await pass(signal);
         if (count > 0) log.info({ count }, name);
+        if (count >= most) return AGAIN_MS;
       } catch (error) {
         if (!signal.aborted) failed(name, error);
       }

@@ -1,5 +1,6 @@
 // Messages that travel with a command to the owner of a mailbox on another node (docs/decisions/0077). The node that sends the
 // command packs them; the node that receives it makes inline messages of them again (inline-messages.ts).
+import type { MessageIndex } from '../../mail-format/message-index.js';
 import type { MessageSummary } from '../../mail-format/summary.js';
 import type { BlobContent } from '../blobs.js';
 import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
@@ -18,7 +19,7 @@ export interface CarriedMessage {
 }
 
 /** The part of one account in a message for several accounts. */
-export interface CarriedShare {
+interface CarriedShare {
   /** Id of the inline message. */
   readonly id: string;
   /** Id of the message for all its accounts. */
@@ -49,32 +50,69 @@ async function octetsOf(content: BlobContent): Promise<Uint8Array> {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, content.size);
 }
 
-/** Returns what a packet carries; nothing when this node does not understand it. */
-export function carriedMessages(packed: unknown): readonly Carried[] {
-  return Array.isArray(packed) && packed.every(isCarried) ? packed : [];
+/** A message that another node has sent. */
+interface ReceivedMessage {
+  readonly id: string;
+  readonly unstored: UnstoredMessage;
+}
+
+export interface ReceivedShare extends Omit<CarriedShare, 'whole'> {
+  readonly whole?: {
+    readonly unstored: UnstoredMessage;
+    readonly envelope: InboundEnvelope;
+    readonly deliveries: readonly InboundDelivery[];
+  };
+}
+
+/** Reads what a packet carries; undefined when any part of it is damaged. */
+export function receivedMessages(packed: unknown): readonly (ReceivedMessage | ReceivedShare)[] | undefined {
+  if (!Array.isArray(packed)) return undefined;
+  const received = packed.map((value: unknown) => {
+    if (!isObject(value)) return undefined;
+    return 'messageId' in value ? receivedShare(value) : receivedMessage(value);
+  });
+  return received.every((one) => one !== undefined) ? received : undefined;
 }
 
 type Fields<T> = Partial<Record<keyof T, unknown>>;
 
 const areTexts = (...values: readonly unknown[]) => values.every((value) => typeof value === 'string');
-const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function isCarried(value: unknown): value is Carried {
-  return isObject(value) && ('messageId' in (value as object) ? isShare(value as object) : isMessage(value as object));
+function receivedMessage(carried: object): ReceivedMessage | undefined {
+  const { id, octets, hash, index: json, summary } = carried as Fields<CarriedMessage>;
+  if (!areTexts(id, hash, json) || !(octets instanceof Uint8Array) || !isObject(summary)) return undefined;
+  const { index: indexJson } = carried as CarriedMessage;
+  const index = parsed(indexJson);
+  if (!isObject(index)) return undefined;
+  const content = { hash: hash as string, size: octets.length, index: index as MessageIndex, indexJson };
+  return {
+    id: id as string,
+    unstored: { content: { ...content, chunks: () => [octets] }, summary: summary as MessageSummary },
+  };
 }
 
-function isMessage({ id, octets, hash, index, summary }: Fields<CarriedMessage>): boolean {
-  return areTexts(id, hash, index) && octets instanceof Uint8Array && isObject(summary);
-}
-
-function isShare({ id, messageId, deliveryId, whole }: Fields<CarriedShare>): boolean {
-  if (!areTexts(id, messageId, deliveryId)) return false;
-  if (whole === undefined) return true;
+function receivedShare(carried: object): ReceivedShare | undefined {
+  const { id, messageId, deliveryId, whole } = carried as Fields<CarriedShare>;
+  if (!areTexts(id, messageId, deliveryId)) return undefined;
+  if (whole === undefined) return carried as ReceivedShare;
   const { message, envelope, deliveries } = (whole ?? {}) as Fields<NonNullable<CarriedShare['whole']>>;
-  return isObject(message) && isMessage(message as object) && isObject(envelope) && Array.isArray(deliveries);
+  const received = isObject(message) ? receivedMessage(message) : undefined;
+  const areDeliveries = Array.isArray(deliveries) && deliveries.every(isDelivery);
+  if (received === undefined || !isObject(envelope) || !areDeliveries) return undefined;
+  const { unstored } = received;
+  return { ...(carried as CarriedShare), whole: { unstored, envelope: envelope as InboundEnvelope, deliveries } };
 }
 
-export function unstoredMessage({ octets, hash, index, summary }: CarriedMessage): UnstoredMessage {
-  const content = { hash, size: octets.length, index: JSON.parse(index), indexJson: index, chunks: () => [octets] };
-  return { content, summary };
+function isDelivery(value: unknown): value is InboundDelivery {
+  const { accountId, id } = (isObject(value) ? value : {}) as Fields<InboundDelivery>;
+  return areTexts(accountId, id);
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }

@@ -8,13 +8,7 @@ import type { MessageSummary } from '../../mail-format/summary.js';
 import { areSmall, isSmall } from '../blobs.js';
 import { newId } from '../ids/new-id.js';
 import type { InboundDelivery, InboundEnvelope } from '../inbound.js';
-import {
-  type Carried,
-  type CarriedShare,
-  carriedMessage,
-  carriedMessages,
-  unstoredMessage,
-} from './carried-messages.js';
+import { type Carried, carriedMessage, type ReceivedShare, receivedMessages } from './carried-messages.js';
 import { InlineMessage } from './inline-message.js';
 import { ReceivedShares } from './received-shares.js';
 import { type SharedDelivery, SharedMessage } from './shared-message.js';
@@ -58,6 +52,7 @@ export type InlineOutcome<A> =
   | { readonly answer: A; readonly isTried: false }
   | { readonly answer?: never; readonly isTried: boolean };
 
+const UNKNOWN = new Error('no answer says that the message is stored');
 const NOT_TRIED = { isTried: false } as const;
 const TRIED = { isTried: true } as const;
 
@@ -68,14 +63,12 @@ export interface SharedInlineMessage {
   readonly inlineMessages: ReadonlyMap<string, InlineMessage>;
 }
 
-/** What became of a message for several accounts. */
-export interface TogetherOutcome<A> {
-  /** Keyed by delivery id. */
-  readonly answers: ReadonlyMap<string, A>;
-  /** It is stored, for all accounts. */
-  readonly isStored: boolean;
-  /** Mailboxes were asked, so a statement may store it, or may have done so, whatever they have answered. */
-  readonly isTried: boolean;
+/** A message for several accounts that mailboxes were given: a statement may store it, or may have done so, whatever they answer. */
+export interface GivenTogether<A> {
+  /** Keyed by delivery id; undefined without an answer in time. Accounts that were not asked have no entry. */
+  readonly answers: ReadonlyMap<string, Promise<A | undefined>>;
+  /** Resolves with true at the first answer that says so: it is stored for all accounts. */
+  readonly isStored: Promise<boolean>;
 }
 
 export class InlineMessages {
@@ -145,15 +138,7 @@ export class InlineMessages {
   ): Promise<InlineOutcome<A>> {
     const carried = await Promise.all(messages.map((message) => carriedMessage(newId(), message)));
     const handles = carried.map(({ id: inlineId }) => ({ inlineId }));
-    let answer: A | undefined;
-    const asked = ask(handles, { deadlineMs: this.#waitMs, id, carried }).then((given) => {
-      answer = given;
-    });
-    try {
-      await atMost(asked, this.#waitMs);
-    } catch {
-      // The command may be carried out nevertheless.
-    }
+    const answer = await this.#answerInTime(ask(handles, { deadlineMs: this.#waitMs, id, carried }));
     if (answer === undefined) return TRIED;
     if (answer.refusal !== 'unstored') return { answer, isTried: false };
     this.decline(accountId);
@@ -163,34 +148,55 @@ export class InlineMessages {
   /**
    * Gives a message for several accounts to those of their mailboxes that are on one other node, the one that has most of them. They place
    * it as mailboxes of one node do, so it is stored for all accounts or for none. `ask` is called once per delivery, all in one turn.
+   * Undefined when no mailbox was asked.
    */
   async commitTogether<A extends Answer>(
     message: UnstoredMessage,
     envelope: InboundEnvelope,
     deliveries: readonly InboundDelivery[],
     ask: (delivery: InboundDelivery, handle: MessageHandle, how: MessageAsk) => Promise<A>,
-  ): Promise<TogetherOutcome<A>> {
-    const answers = new Map<string, A>();
+  ): Promise<GivenTogether<A> | undefined> {
     const chosen = isSmall(message.content) ? this.#together(deliveries) : [];
-    if (chosen.length === 0) return { answers, isStored: false, isTried: false };
+    if (chosen.length === 0) return undefined;
     const messageId = newId();
     const whole = { message: await carriedMessage(newId(), message), envelope, deliveries };
-    const asked = chosen.map(async (delivery, i) => {
+    const asked = chosen.map((delivery, i) => {
       const { id: deliveryId } = delivery;
       const share = { id: newId(), messageId, deliveryId };
       const how = { deadlineMs: this.#waitMs, id: deliveryId, carried: [i === 0 ? { ...share, whole } : share] };
-      answers.set(deliveryId, await ask(delivery, { inlineId: share.id }, how));
+      return this.#answerInTime(ask(delivery, { inlineId: share.id }, how));
+    });
+    // An answer without a reply leaves the others to tell.
+    const stored = asked.map(async (answer) => (await answer)?.reply !== undefined || Promise.reject(UNKNOWN));
+    const isStored = Promise.any(stored).catch(() => false);
+    void this.#heed(chosen, asked, isStored);
+    return { answers: new Map(chosen.map(({ id }, i) => [id, asked[i]!])), isStored };
+  }
+
+  /** Remembers who has declined what others have stored. If nobody stored it, another mailbox gets it first the next time. */
+  async #heed(
+    chosen: readonly InboundDelivery[],
+    asked: readonly Promise<Answer | undefined>[],
+    isStored: Promise<boolean>,
+  ): Promise<void> {
+    const most = (await isStored) ? chosen.length : 1;
+    for (const [i, answer] of asked.slice(0, most).entries()) {
+      if ((await answer)?.refusal === 'unstored') this.decline(chosen[i]!.accountId);
+    }
+  }
+
+  /** Undefined when the owner has not answered: the command may be carried out nevertheless. */
+  async #answerInTime<A extends Answer>(asked: Promise<A>): Promise<A | undefined> {
+    let answer: A | undefined;
+    const heard = asked.then((given) => {
+      answer = given;
     });
     try {
-      await atMost(Promise.allSettled(asked), this.#waitMs);
+      await atMost(heard, this.#waitMs);
     } catch {
-      // Commands without an answer may be carried out nevertheless.
+      return undefined;
     }
-    const isStored = [...answers.values()].some(({ reply }) => reply !== undefined);
-    const [first] = chosen;
-    if (first !== undefined && !isStored && answers.get(first.id)?.refusal === 'unstored')
-      this.decline(first.accountId);
-    return { answers: new Map(answers), isStored, isTried: true };
+    return answer;
   }
 
   /** The deliveries to mailboxes of the other node that has most of them. */
@@ -208,18 +214,23 @@ export class InlineMessages {
     return most.slice(0, MOST_TOGETHER);
   }
 
-  /** Registers the messages that a command of another node carries. The caller calls the returned function when it has answered. */
-  receive(packed: unknown): () => void {
-    const ends = carriedMessages(packed).map((carried) => {
+  /**
+   * Registers the messages that a command of another node carries. The caller calls the returned function when it has answered. Undefined
+   * when a message is damaged; then none is registered.
+   */
+  receive(packed: unknown): (() => void) | undefined {
+    const received = receivedMessages(packed);
+    if (received === undefined) return undefined;
+    const ends = received.map((carried) => {
       if ('messageId' in carried) return this.#receiveShare(carried);
-      return this.#received(this.#register(unstoredMessage(carried), undefined, carried.id));
+      return this.#received(this.#register(carried.unstored, undefined, carried.id));
     });
     return () => {
       for (const end of ends) end();
     };
   }
 
-  #receiveShare(carried: CarriedShare): () => void {
+  #receiveShare(carried: ReceivedShare): () => void {
     const taken = this.#shares.take(carried);
     if (taken === undefined) return () => {};
     const end = this.#received(this.#register(taken.unstored, taken.delivery, carried.id));

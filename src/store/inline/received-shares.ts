@@ -1,6 +1,6 @@
 // Messages for several accounts that commands of another node carry: the mailboxes of this node that get one share it, as if it had
 // come to this node (docs/decisions/0077). It is forgotten when all commands on it are answered.
-import { type CarriedShare, unstoredMessage } from './carried-messages.js';
+import type { ReceivedShare } from './carried-messages.js';
 import { type SharedDelivery, SharedMessage } from './shared-message.js';
 import type { UnstoredMessage } from './unstored-message.js';
 
@@ -12,7 +12,7 @@ interface Received {
 }
 
 /** What a command has of a message for several accounts, until it is answered. */
-export interface ReceivedShare {
+export interface TakenShare {
   readonly unstored: UnstoredMessage;
   readonly delivery: SharedDelivery;
   answered(): void;
@@ -22,7 +22,7 @@ export class ReceivedShares {
   readonly #received = new Map<string, Received>();
 
   /** Undefined when no command has carried the message, or all that did are answered. */
-  take({ messageId, deliveryId: id, whole }: CarriedShare): ReceivedShare | undefined {
+  take({ messageId, deliveryId: id, whole }: ReceivedShare): TakenShare | undefined {
     const received = this.#received.get(messageId) ?? receivedOf(whole);
     if (received === undefined) return undefined;
     this.#received.set(messageId, received);
@@ -41,10 +41,9 @@ export class ReceivedShares {
 }
 
 /** The other node stores the message too when it hears of no commit, so the deliveries count as tried. */
-function receivedOf(whole: CarriedShare['whole']): Received | undefined {
+function receivedOf(whole: ReceivedShare['whole']): Received | undefined {
   if (whole === undefined) return undefined;
-  const { message, envelope, deliveries } = whole;
-  const unstored = unstoredMessage(message);
+  const { unstored, envelope, deliveries } = whole;
   const tried = deliveries.map(({ accountId, id }) => ({ accountId, id, isTried: true }));
   return { unstored, message: new SharedMessage(unstored.content, envelope, tried), commands: 0 };
 }

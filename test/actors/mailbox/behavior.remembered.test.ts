@@ -87,7 +87,7 @@ test('a repeated command gets the reply of the first time from the next owner to
 
   await sql`update recent_commands set at = now() - interval '11 minutes'`;
   await next.ask(randomUUID(), 'setRead', { emailIds, isRead: true });
-  t.is(await rows.forget(10 * 60_000), 1);
+  t.is(await rows.forget(10 * 60_000, 10), 1);
   t.is((await rows.overview(account.id)).remembered.length, 1);
   // A previous owner does not know that they are read now; it does not answer that nothing needs to be done.
   t.deepEqual(await first.ask(randomUUID(), 'setRead', { emailIds, isRead: false }), { kind: 'notOwner' });

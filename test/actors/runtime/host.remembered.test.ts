@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { startHost } from '../../../src/actors/runtime/host.js';
+import { type Meter, NO_METER } from '../../../src/actors/runtime/meter.js';
 import type { ReplyPacket } from '../../../src/actors/runtime/transport/packet.js';
 import { requestSubject } from '../../../src/actors/runtime/transport/subjects.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
@@ -14,7 +15,12 @@ import { type CounterBehavior, CounterStore, counterBehavior } from './counter.j
 const A = '00000000-0000-7000-8000-00000000000a';
 
 /** Starts a node that owns the account in this epoch. */
-async function owner(store: CounterStore, epoch: number, receive: CounterBehavior['receive'] = () => () => {}) {
+async function owner(
+  store: CounterStore,
+  epoch: number,
+  receive: CounterBehavior['receive'] = () => () => {},
+  meter: Meter = NO_METER,
+) {
   const transport = localTransport({ encoding: true });
   const host = startHost({
     behavior: { ...counterBehavior(store), receive },
@@ -25,6 +31,7 @@ async function owner(store: CounterStore, epoch: number, receive: CounterBehavio
     maxOctets: 1e9,
     sweepMs: 60_000,
     checked: true,
+    meter,
   });
   await host.acquired([0]);
   const add = (id: string, amount: number, carried?: unknown): Promise<ReplyPacket> => {
@@ -125,5 +132,20 @@ test('the behavior has what a request carries until the answer', async (t) => {
   t.deepEqual(seen, [[Buffer.from('x')], 1, 'answered', 2]);
   await add(randomUUID(), 5_000, 'refused');
   t.deepEqual(seen.slice(-4), ['refused', 2, 'answered', 2]);
+  await host.stop();
+});
+
+test('a request that carries what the behavior does not understand is refused and counted', async (t) => {
+  const store = storeOf();
+  const outcomes: string[] = [];
+  const meter = {
+    ...NO_METER,
+    answered: (_: string, name: string, outcome: string) => outcomes.push(`${name} ${outcome}`),
+  };
+  const { host, add } = await owner(store, 1, (carried) => (carried === 'damaged' ? undefined : () => {}), meter);
+  t.like(await add(randomUUID(), 1, 'damaged'), { kind: 'fault', code: 'unsupported' });
+  t.is(store.commits, 0);
+  t.deepEqual(await add(randomUUID(), 1, 'whole'), total(1));
+  t.deepEqual(outcomes, ['add unsupported', 'add reply']);
   await host.stop();
 });

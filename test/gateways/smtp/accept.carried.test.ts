@@ -12,6 +12,7 @@ import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 
 type Ask = ReturnType<Mailboxes['of']>['ask'];
 
@@ -26,10 +27,15 @@ async function openWorld(t: ExecutionContext, ...asks: ((ask: () => ReturnType<A
   const nodeOf = (id: string) => (id === accounts[2].id ? 'far' : 'near');
   const of = (id: string) => {
     const mailbox = world.mailboxes.of(id);
-    const ask = (...args: Parameters<Ask>) => (asks.shift() ?? ((answer) => answer()))(() => mailbox.ask(...args));
+    const ask = (...args: Parameters<Ask>) => {
+      asked.push(`${accounts.findIndex((known) => known.id === id)} ${'inlineId' in args[1] ? 'carried' : 'stored'}`);
+      return (asks.shift() ?? ((answer) => answer()))(() => mailbox.ask(...args));
+    };
     return { ...mailbox, ask };
   };
-  const inlineMessages = new InlineMessages(() => false, nodeOf, 60_000);
+  const inlineMessages = new InlineMessages(() => false, nodeOf, 600_000);
+  /** How each mailbox was asked to place a message, in order. */
+  const asked: string[] = [];
   const spooled: unknown[] = [];
   const ports = {
     ...world,
@@ -50,6 +56,7 @@ async function openWorld(t: ExecutionContext, ...asks: ((ask: () => ReturnType<A
     accountId,
     mailbox: world.mailboxes.of(accountId),
     spooled,
+    asked,
     accounts,
     async send(
       subject: string,
@@ -146,11 +153,11 @@ test('nor long after, when no owner remembers it', async (t) => {
   const { world, send, subjects, redeliver } = await openWorld(t, answerLost, async () => Promise.reject(LOST));
   await send('old');
   await world.sql`update recent_commands set at = now() - interval '1 hour'`;
-  t.is(await world.store.forget(60_000), 0);
+  t.is(await world.store.forget(60_000, 10), 0);
   world.reload();
   await redeliver();
   t.deepEqual(await subjects(), ['old']);
-  t.is(await world.store.forget(60_000), 1);
+  t.is(await world.store.forget(60_000, 10), 1);
 });
 
 test('a mail that its user has expunged meanwhile does not come back', async (t) => {
@@ -245,21 +252,22 @@ test('both ways at once place one email', async (t) => {
   t.is(world.commits.length, 2);
 });
 
+const BODY_RULE = {
+  name: 'f',
+  isEnabled: true,
+  priority: 1,
+  fromAddressContains: null,
+  subjectContains: null,
+  bodyContains: 'secret',
+  hasAttachments: null,
+  markAsRead: true,
+  assignLabelId: null,
+  delete: null,
+};
+
 test('a mailbox whose filters read bodies gets the message from the store', async (t) => {
   const { send, subjects, spooled, mailbox } = await openWorld(t);
-  const rule = {
-    name: 'f',
-    isEnabled: true,
-    priority: 1,
-    fromAddressContains: null,
-    subjectContains: null,
-    bodyContains: 'secret',
-    hasAttachments: null,
-    markAsRead: true,
-    assignLabelId: null,
-    delete: null,
-  };
-  await mailbox.ask('createFilter', { rule });
+  await mailbox.ask('createFilter', { rule: BODY_RULE });
   for (const subject of ['one', 'two']) await send(subject);
   t.deepEqual(spooled, ['new', 'new']);
   t.deepEqual(await subjects(), ['one', 'two']);
@@ -318,4 +326,30 @@ test('a message for several of which one is gone is refused for now, and nobody 
   await t.throwsAsync(send('for three', 'x', [...accounts.slice(0, 2), gone]));
   for (const { id } of accounts) t.deepEqual(await subjects(id), []);
   t.is((await world.sql`select from inbound`).length, 0);
+});
+
+test('a mailbox that has declined a message for several is not asked to take the next ones', async (t) => {
+  const { accounts, send, asked, spooled, subjects, world } = await openWorld(t);
+  const near = accounts.slice(0, 2);
+  await world.mailboxes.of(near[0]!.id).ask('createFilter', { rule: BODY_RULE });
+  await send('first', 'x', near);
+  t.deepEqual(asked.splice(0), ['0 carried', '1 carried', '0 stored']);
+  await send('second', 'x', near);
+  t.deepEqual(asked.splice(0), ['1 carried', '0 stored']);
+  t.deepEqual(spooled, []);
+  for (const { id } of near) t.deepEqual(await subjects(id), ['first', 'second']);
+});
+
+test('a mailbox that does not answer delays neither the reply to the sender nor the mailboxes of other nodes', async (t) => {
+  const gate = deferred();
+  const hangs = (ask: () => ReturnType<Ask>) => gate.promise.then(ask);
+  const { accounts, send, subjects, spooled, redeliver } = await openWorld(t, (ask) => ask(), hangs);
+  const { deliveries } = await send('for three', 'x', accounts);
+  t.is(typeof deliveries[0]!.emailId, 'string');
+  t.is(deliveries[1]!.emailId, undefined);
+  t.deepEqual(spooled, []);
+  await until(async () => (await subjects(accounts[2].id)).length > 0);
+  gate.resolve();
+  await redeliver();
+  for (const { id } of accounts) t.deepEqual(await subjects(id), ['for three']);
 });

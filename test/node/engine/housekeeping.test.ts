@@ -89,3 +89,24 @@ virtualTest('a stop waits for the jobs that run, and starts no others', async (t
   end();
   await stopping;
 });
+
+virtualTest('replies are forgotten pass after pass while there are many, then at the interval', async (t, time) => {
+  let old = 50_000;
+  const taken: number[] = [];
+  const replies: HousekeepingOptions['replies'] = {
+    async forget(_, limit) {
+      const count = Math.min(old, limit);
+      old -= count;
+      taken.push(count);
+      return count;
+    },
+  };
+  const { housekeeping } = start({ replies });
+  await time.advance(MINUTE_MS);
+  t.deepEqual(taken, [20_000]);
+  await time.advance(2_000);
+  t.deepEqual(taken, [20_000, 20_000, 10_000]);
+  await time.advance(10 * MINUTE_MS);
+  t.deepEqual(taken, [20_000, 20_000, 10_000, 0]);
+  await housekeeping.stop();
+});

@@ -170,7 +170,7 @@ export const MAILBOXES: Contract = {
     await stores.inbound.spool(blobOf(Buffer.from('Subject: a\r\n\r\nb')), envelope, deliveries);
     const rows = () => stores.inbound.overdue(ALL_SHARDS, -1000, 10, []);
     t.true((await rows()).every(({ isTried }) => isTried === true));
-    t.is(await stores.mailboxes.forget(-60_000), 0, 'its row is there');
+    t.is(await stores.mailboxes.forget(-60_000, 10), 0, 'its row is there');
     const both = { inbound: [placed, waiting], remembered: [reply(waiting), reply(placed)] };
     t.deepEqual(await writer.commit([emailAdded(newEmail(), [])], both), {
       kind: 'repeated',
@@ -185,7 +185,7 @@ export const MAILBOXES: Contract = {
     t.is((await writer.commit([emailAdded(newEmail(), [])], alone)).kind, 'committed');
     t.deepEqual(await rows(), []);
     t.is((await emailsOf(stores, accountId)).length, 2);
-    t.is(await stores.mailboxes.forget(-60_000), 2);
+    t.is(await stores.mailboxes.forget(-60_000, 10), 2);
   },
 
   async 'replies are remembered until they are old'(t, stores) {
@@ -197,8 +197,10 @@ export const MAILBOXES: Contract = {
     await writer.commit([], { remembered: [lost], epoch: 0 });
     const remembered = async () => (await stores.mailboxes.overview(writer.accountId)).remembered;
     t.deepEqual(await remembered(), [first, second]);
-    t.is(await stores.mailboxes.forget(60_000), 0);
-    t.is(await stores.mailboxes.forget(-60_000), 2);
+    t.is(await stores.mailboxes.forget(60_000, 10), 0);
+    t.is(await stores.mailboxes.forget(-60_000, 1), 1, 'the most of a pass');
+    t.is((await remembered()).length, 1);
+    t.is(await stores.mailboxes.forget(-60_000, 10), 1);
     t.deepEqual(await remembered(), []);
   },
 

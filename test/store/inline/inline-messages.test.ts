@@ -107,7 +107,7 @@ test('what a command carries is inline at the node that gets it, until it has an
     'account',
     [{ ...mail, content }],
     async ([handle], { carried }) => {
-      const [answered, again] = [owner.receive(carried), owner.receive(carried)];
+      const [answered, again] = [owner.receive(carried)!, owner.receive(carried)!];
       const { inlineId } = handle as { readonly inlineId: string };
       answered();
       const { message, isCarried } = owner.find(inlineId)!;
@@ -122,21 +122,33 @@ test('what a command carries is inline at the node that gets it, until it has an
     },
     randomUUID(),
   );
-  for (const packed of [
-    null,
+  // The command with the octets is not here.
+  owner.receive([{ id: 'x', messageId: 'm', deliveryId: 'd' }])!();
+  t.is(owner.find('x'), undefined);
+});
+
+test('a packet with a damaged message is refused as a whole', (t) => {
+  const owner = new InlineMessages(() => true);
+  const message = { id: 'x', octets: Buffer.from('x'), hash: '', index: '{}', summary: {} };
+  const share = { id: 'x', messageId: 'm', deliveryId: 'd' };
+  const whole = { message, envelope: {}, deliveries: [{ accountId: 'a', id: 'd' }] };
+  const damaged: unknown[] = [
     {},
-    [{}],
-    [null],
-    [{ id: 'x', octets: 'text', hash: '', index: '{}', summary: {} }],
-    [{ id: 'x', messageId: 'm' }],
-    [{ id: 'x', messageId: 'm', deliveryId: 'd', whole: null }],
-    [{ id: 'x', messageId: 'm', deliveryId: 'd', whole: { message: {}, envelope: {}, deliveries: [] } }],
-    // The command with the octets is not here.
-    [{ id: 'x', messageId: 'm', deliveryId: 'd' }],
-  ]) {
-    owner.receive(packed)();
-    t.is(owner.find('x'), undefined);
+    null,
+    { ...message, octets: 'text' },
+    ...['', '{', 'null', '7', '\u0000'].map((index) => ({ ...message, index })),
+    { ...message, summary: null },
+    { ...share, deliveryId: 7 },
+    { ...share, whole: null },
+    { ...share, whole: { ...whole, message: {} } },
+    { ...share, whole: { ...whole, message: { ...message, index: '[' } } },
+    { ...share, whole: { ...whole, deliveries: [{}] } },
+  ];
+  for (const packed of [null, {}, ...damaged.map((one) => [{ ...message, id: 'y' }, one])]) {
+    t.is(owner.receive(packed), undefined, JSON.stringify(packed));
+    t.deepEqual([owner.find('x'), owner.find('y')], [undefined, undefined]);
   }
+  for (const one of [message, { ...share, whole }]) t.is(typeof owner.receive([one]), 'function');
 });
 
 /** Adds a message, delivers it, and returns its outcome. */

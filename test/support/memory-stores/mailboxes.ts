@@ -155,11 +155,12 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         .filter((address) => address !== '');
       return [...new Set(addresses)].sort();
     },
-    async forget(maxAgeMs) {
+    async forget(maxAgeMs, limit) {
       const before = Date.now() - maxAgeMs;
       let count = 0;
+      let left = limit;
       for (const account of tables.accounts.values()) {
-        const kept = account.remembered.filter(({ at, id }) => at >= before || tables.inbound.has(id));
+        const kept = account.remembered.filter(({ at, id }) => at >= before || tables.inbound.has(id) || left-- <= 0);
         count += account.remembered.length - kept.length;
         account.remembered = kept;
       }

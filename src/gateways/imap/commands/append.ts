@@ -181,7 +181,7 @@ async function commit(session: Session, target: Target, batch: MessageBatch): Pr
 type Appended = Outcome<MailboxProtocol, 'append'>;
 
 /** @throws Refused when there is no such mailbox */
-function appendMessages(
+async function appendMessages(
   session: Session,
   { mailbox, replaces, ...target }: Target,
   batch: MessageBatch,
@@ -195,13 +195,17 @@ function appendMessages(
     });
     const folder = folderId === undefined ? { path: mailbox } : { folderId };
     const payload = { ...folder, messages, ...(replaces && { replaces }) };
-    const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS, ...how });
-    // The look-up of the folder tells the client why there is none.
-    return folderId === undefined && outcome.refusal === 'noSuchFolder' ? { refusal: 'unstored' } : outcome;
+    return context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS, ...how });
   };
-  return context.inlineMessages.commit(accountId, batch.unstored, ask, async () => {
-    folderId ??= await targetReference(session, mailbox);
-    await batch.stored();
-    return batch.messages;
-  });
+  const append = () =>
+    context.inlineMessages.commit(accountId, batch.unstored, ask, async () => {
+      folderId ??= await targetReference(session, mailbox);
+      await batch.stored();
+      return batch.messages;
+    });
+  const outcome = await append();
+  if (folderId !== undefined || outcome.refusal !== 'noSuchFolder') return outcome;
+  // The look-up tells the client why there is none, unless there is one by now.
+  folderId = await targetReference(session, mailbox);
+  return append();
 }

@@ -156,7 +156,10 @@ async function collect(sql: Sql, graceMs: number, limit: number): Promise<number
     return await sql.begin(async (tx) => {
       const candidates = await tx<{ hash: string }[]>`
         delete from blob_candidates where ctid = any(array(
-          select ctid from blob_candidates where at < now() - ${graceMs} * interval '1 millisecond'
+          select ctid from blob_candidates c where at < now() - ${graceMs} * interval '1 millisecond'
+            -- Stored again, perhaps for a message that has arrived already: it stays a candidate.
+            and not exists (
+              select 1 from blobs b where b.hash = c.hash and b.stored_at >= now() - ${graceMs} * interval '1 millisecond')
           order by at limit ${limit} for update skip locked))
         returning encode(hash, 'hex') as hash`;
       const hashes = candidates.map((row) => row.hash);

@@ -182,11 +182,13 @@ async function senders(sql: Sql, accountId: string, folderId: string): Promise<r
   return rows.map((row) => row.address);
 }
 
-async function forget(sql: Sql, maxAgeMs: number): Promise<number> {
+async function forget(sql: Sql, maxAgeMs: number, limit: number): Promise<number> {
   const { count } = await guarded(
     () => sql`
-      delete from recent_commands c where at < now() - ${maxAgeMs} * interval '1 millisecond'
-        and not exists (select from inbound i where i.account_id = c.account_id and i.id = c.id)`,
+      delete from recent_commands where ctid = any(array(
+        select ctid from recent_commands c where at < now() - ${maxAgeMs} * interval '1 millisecond'
+          and not exists (select from inbound i where i.account_id = c.account_id and i.id = c.id)
+        limit ${limit} for update skip locked))`,
   );
   return count;
 }

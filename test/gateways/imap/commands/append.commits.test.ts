@@ -7,6 +7,7 @@ import type { Payload } from '../../../../src/actors/runtime/protocol.js';
 import { encodeModifiedUtf7 } from '../../../../src/mail-format/modified-utf7.js';
 import { Spool } from '../../../../src/message-content/spool/spool.js';
 import { StoreFault } from '../../../../src/store/errors.js';
+import { InlineMessages } from '../../../../src/store/inline/inline-messages.js';
 import test from '../../../support/test.js';
 import { turn } from '../../../support/turns.js';
 import { Literal } from '../client.js';
@@ -153,7 +154,7 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
     await other.command(`CREATE ${name}`);
     return answer;
   });
-  t.deepEqual(await append(name, 'sixth'), ['1', 'inline', 'folderAt', 'stored']);
+  t.deepEqual(await append(name, 'sixth'), ['1', 'inline', 'folderAt', 'inline']);
   hooked(() => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
   t.deepEqual(await append(name, 'seventh'), ['2', 'inline', 'folderAt', 'stored']);
   t.is(gateway.context.spool.memory.used, 0);
@@ -255,4 +256,13 @@ test('the pieces in which a command arrives make no difference', async (t) => {
   }
   const subjects = (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject);
   t.deepEqual(subjects.sort(), [...Array(5).fill('Hello'), ...Array(5).fill('source')]);
+});
+
+test('an owner on another node that has no such mailbox is still given the next message', async (t) => {
+  const gateway = await startImap(t, { inlineMessages: new InlineMessages(() => false) });
+  const client = await gateway.open();
+  const asked = appendsAsked(gateway);
+  t.regex((await client.command('APPEND nowhere ', new Literal(BYTES))).tagged, /^NO \[TRYCREATE\]/);
+  t.is(uidOf((await client.command('APPEND Archive ', new Literal(BYTES))).tagged), '1');
+  t.deepEqual(asked, ['inline', 'inline']);
 });

@@ -199,6 +199,51 @@ test('bytes stored again while they are collected are there afterwards', async (
   }
 });
 
+test('octets whose row comes again, or whose mailbox has declined them, are there however a collection runs meanwhile', async (t) => {
+  const { sql, blobs, accountId } = await setUp(t);
+  // The writers' lock timeout is not set: a busy machine may need long for the collection.
+  const inbound = postgresInbound(sql, sql);
+  const bytes = randomBytes(9_000);
+  const stored = content(bytes);
+  const hash = Buffer.from(stored.hash, 'hex');
+  const id = randomUUID();
+  for (let round = 0; round < 30; round++) {
+    // Nothing refers to the blob, and its time is over.
+    await sql`delete from inbound`;
+    await sql`insert into blob_candidates (hash, at) values (${hash}, now() - interval '2 hours')`;
+    await sql`update blobs set stored_at = now() - interval '2 hours'`;
+    // A mailbox that declines gets the message by the first of these statements, a mailbox that has not answered by both.
+    const tried = [{ accountId, id, isTried: true }];
+    await Promise.all([
+      blobs.collect(3_600_000, 100),
+      inbound.spool(stored, envelope, tried),
+      blobs.collect(0, 100),
+      inbound.spool(stored, envelope, tried),
+      blobs.collect(0, 100),
+    ]);
+    t.true((await drain(blobs.stream(stored.hash, 0, 9_000))).equals(bytes), `${round}`);
+    t.is((await counts(sql)).inbound, 1);
+  }
+});
+
+test('octets that were stored again stay candidates until they are old again', async (t) => {
+  const { sql, inbound, blobs, accountId } = await setUp(t);
+  const stored = content(randomBytes(9_000));
+  const age = () => sql`update blobs set stored_at = now() - interval '2 hours'`;
+  await blobs.put(stored);
+  await age();
+  await sql`update blob_candidates set at = now() - interval '2 hours'`;
+  const delivery = { accountId, id: randomUUID() };
+  await inbound.spool(stored, envelope, [delivery]);
+  // The mailbox has placed the message before: the row ends, and the email may be gone.
+  await sql`delete from inbound`;
+  t.is(await blobs.collect(3_600_000, 100), 0);
+  t.deepEqual(await counts(sql), { blobs: 1, chunks: 2, inbound: 0 });
+  await age();
+  t.is(await blobs.collect(3_600_000, 100), 1);
+  t.deepEqual(await counts(sql), { blobs: 0, chunks: 0, inbound: 0 });
+});
+
 test('mail for an account that is gone is refused as temporary, and only that mail', async (t) => {
   const { sql, inbound, accountId } = await setUp(t);
   for (const size of [5_000, 300_000]) {
