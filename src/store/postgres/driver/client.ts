@@ -133,15 +133,29 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       ...(options.wide === true ? WIDE : {}),
     },
   };
-  if (address.url !== undefined) return guardTransactions(postgres(address.url, settings) as Sql, closed);
-  const sql = postgres({
-    ...settings,
-    host: address.host ?? 'localhost',
-    port: address.port ?? 5432,
-    user: address.user ?? 'mansio',
-    database: address.database ?? 'mansio',
-  }) as Sql;
-  return guardTransactions(sql, closed);
+  const sql =
+    address.url === undefined
+      ? postgres({
+          ...settings,
+          host: address.host ?? 'localhost',
+          port: address.port ?? 5432,
+          user: address.user ?? 'mansio',
+          database: address.database ?? 'mansio',
+        })
+      : postgres(address.url, settings);
+  readArrayTypesOnce(sql);
+  return guardTransactions(sql as Sql, closed);
+}
+
+/** `text[]` */
+const TEXT_ARRAY = 1009;
+
+/**
+ * The driver asks for the types of arrays over each new connection, and a connection that ends before their answer ends the process. Those of
+ * the first connection hold for all of the pool.
+ */
+function readArrayTypesOnce({ options }: postgres.Sql): void {
+  Object.defineProperty(options, 'fetch_types', { get: () => options.parsers[TEXT_ARRAY] === undefined });
 }
 
 /** The type of an array that is only a parameter, sent as octets. */
