@@ -77,9 +77,9 @@ async function backup(file: string, options: Options): Promise<BackupCounts> {
   if (file === STANDARD_STREAM && process.stdout.isTTY)
     throw new CommandError('a backup is not for a terminal: name a file, or send stdout to one');
   const progress = progressTo(process.stderr, options.json === true);
-  const files = await keptFiles(readConfig().dataDir);
   try {
     return await readingStore(async (sql) => {
+      const files = await keptFiles(readConfig().dataDir);
       if (encryption === undefined) {
         const secret = 'it holds private keys and mail: keep it from others, or give --recipient or --passphrase-file';
         progress.line(`warning: the backup is not encrypted, and ${secret}`);
@@ -128,7 +128,7 @@ async function keptFiles(directory: string): Promise<readonly KeptFile[]> {
     try {
       files.push({ name, text: await readFile(path, 'utf8') });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw fileFault('the data directory has', path, error);
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw fileFault('a file of the node,', path, error);
     }
   }
   return files;

@@ -9,12 +9,13 @@ import { type Config, readConfig, shownDatabaseUrl } from '../node/config/config
 import type { DirectoryStore } from '../store/directory.js';
 import { findEmbedded, startEmbedded } from '../store/embedded/embedded.js';
 import { postgresDirectory } from '../store/postgres/accounts/directory.js';
-import { connect, type DatabaseAddress, type Sql } from '../store/postgres/driver/client.js';
+import { codeOf, connect, type DatabaseAddress, guarded, type PoolOptions, type Sql } from '../store/postgres/driver/client.js';
 import { checkDatabase } from '../store/postgres/driver/durability-check.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { postgresSigningKeys } from '../store/postgres/outbound/signing-keys.js';
 import type { SigningKeyStore } from '../store/signing-keys.js';
+import { inTime } from '../work/time-bounds.js';
 import { CommandError } from './output.js';
 
 export interface CommandStore {
@@ -28,6 +29,8 @@ export interface CommandStore {
 const EXAMINED_AT_ONCE = 3;
 /** A connection that is silent for this long is cut. */
 const PATIENCE_MS = 5_000;
+/** The time for the first answer to any other command. */
+const FIRST_ANSWER_MS = 15_000;
 
 /** Whether `--create` was given; a process runs only one command. */
 let mayCreate = false;
@@ -61,30 +64,18 @@ export async function withNewStore<T>(config: Config, work: (store: CommandStore
 }
 
 async function withStoreOf<T>(config: Config, work: (store: CommandStore) => Promise<T>): Promise<T> {
-  return withAddress(config, async (address) => {
-    const sql = connect(address, { max: 2, applicationName: 'mansio command' });
-    try {
-      await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
-      const migrated = await migrate(sql);
-      const shards = await postgresLeases(sql).shardCount(config.shards);
-      const directory = postgresDirectory(sql, shards);
-      return await work({ sql, directory, signingKeys: postgresSigningKeys(sql), migrated });
-    } finally {
-      await sql.end({ timeout: 5 });
-    }
+  return withPool(config, { max: 2, applicationName: 'mansio command' }, async (sql) => {
+    await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+    const migrated = await migrate(sql);
+    const shards = await postgresLeases(sql).shardCount(config.shards);
+    const directory = postgresDirectory(sql, shards);
+    return work({ sql, directory, signingKeys: postgresSigningKeys(sql), migrated });
   });
 }
 
 /** Opens the store for commands that only read: they accept any version of the database and its schema. */
 export async function readingStore<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-  return withAddress(readConfig(), async (address) => {
-    const sql = connect(address, { max: 1, applicationName: 'mansio command' });
-    try {
-      return await work(sql);
-    } finally {
-      await sql.end({ timeout: 5 });
-    }
-  });
+  return withPool(readConfig(), { max: 1, applicationName: 'mansio command' }, work);
 }
 
 /** Opens the store for `mansio doctor`, which bounds its own time and takes a store that does not answer as a finding. */
@@ -111,15 +102,36 @@ export async function restoringStore<T>(work: (sql: Sql) => Promise<T>): Promise
 }
 
 async function withChecked<T>(config: Config, applicationName: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withPool(config, { max: 1, applicationName }, async (sql) => {
+    await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+    return work(sql);
+  });
+}
+
+/** The driver connects again and again, so a server that says nothing would hold the command for ever. */
+async function withPool<T>(config: Config, options: PoolOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
   return withAddress(config, async (address) => {
-    const sql = connect(address, { max: 1, applicationName });
+    const sql = connect(address, options);
     try {
-      await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+      await inTime(
+        guarded(() => sql`select 1`),
+        FIRST_ANSWER_MS,
+        () => new CommandError(`the database does not answer within ${FIRST_ANSWER_MS / 1000} s (${storeName(config)})`),
+      );
       return await work(sql);
+    } catch (error) {
+      throw lostConnection(config, error) ?? error;
     } finally {
       await sql.end({ timeout: 5 });
     }
   });
+}
+
+/** The server ended, or cut the connection, in the middle of the work: what the driver says of that helps nobody. */
+function lostConnection({ databaseUrl, dataDir }: Config, error: unknown): CommandError | undefined {
+  if (!/^CONNECTION_|^57P01$/.test(codeOf(error))) return undefined;
+  const log = databaseUrl === undefined ? `its log is in ${join(dataDir, 'postgres', 'log')}` : 'its log says why';
+  return new CommandError(`the database ended the connection: ${log}; run the command again`);
 }
 
 /** Whether there is a store; that of DATABASE_URL may be empty. */

@@ -8,12 +8,14 @@ import {
   closeSync,
   existsSync,
   fchownSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -107,6 +109,7 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   const output = openSync(said, 'w', 0o600);
   // The next start may be that user's.
   if (cluster.user !== undefined) fchownSync(output, cluster.user.uid, cluster.user.gid);
+  const began = fstatSync(output).mtimeMs;
   // The server gets its own process group: Ctrl-C in the terminal reaches only the node, which stops the database last.
   const stdio = ['ignore', output, output] as ['ignore', number, number];
   const child = spawn(launch.command, launch.args, { ...launch.options, detached: true, stdio });
@@ -127,7 +130,7 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
     for (;;) {
       await delay(10);
       if (ended !== undefined)
-        throw new LocalFault(`the embedded database does not start: ${lastWords(cluster, said, ended)}`);
+        throw new LocalFault(`the embedded database does not start: ${lastWords(cluster, said, began, ended)}`);
       const postmaster = findPostmaster(cluster.directory);
       if (postmaster?.ready && postmaster.pid === child.pid) return child;
     }
@@ -136,10 +139,21 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   }
 }
 
-function lastWords(cluster: Cluster, path: string, ended: string): string {
+function lastWords(cluster: Cluster, path: string, since: number, ended: string): string {
   const logs = join(cluster.directory, 'log');
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().slice(-2000) : '';
+  const said = existsSync(path) ? readFileSync(path, 'utf8').trim().slice(-2000) : '';
+  // Once the log file is open, the reason is there.
+  const lines = /(?:FATAL|PANIC): /.test(said) ? said : (lastFailure(logs, since) ?? said);
   return `${ended}${lines === '' ? '' : `: ${lines}`} (more in ${logs})`;
+}
+
+/** The last line of the log that ended a process of the server; undefined when there is none since this time. */
+function lastFailure(logs: string, since: number): string | undefined {
+  if (!existsSync(logs)) return undefined;
+  const files = readdirSync(logs).map((name) => join(logs, name));
+  const written = files.filter((file) => statSync(file).mtimeMs >= since);
+  const lines = written.flatMap((file) => readFileSync(file, 'utf8').slice(-8000).split('\n'));
+  return lines.findLast((line) => /(?:FATAL|PANIC): /.test(line));
 }
 
 /** Shuts down fast; after `boundMs` immediately (the next start replays the log). */

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAccount } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
@@ -25,6 +26,8 @@ async function filled(sql: Sql): Promise<void> {
       lateral (select string_agg(sha256(int4send(i * 1000000 + n * 1000 + k)), '') as data from generate_series(1, 250) k) b`;
 }
 
+const LOST = { code: 1, error: 'error: the database ended the connection: its log says why; run the command again' };
+
 const sqlOf = (dataDir: string) =>
   connect({ url: storeSettings(dataDir)['DATABASE_URL']! }, { max: 1, applicationName: 'test' });
 
@@ -32,6 +35,20 @@ function started(dataDir: string, args: readonly string[]) {
   const env = { ...bareEnvironment(), ...storeSettings(dataDir) };
   const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: 'ignore' });
   return { child, ended: once(child, 'exit') };
+}
+
+/** Runs the command until its COPY of `table` is under way, and ends its connection to the database. */
+async function cutOff(sql: Sql, dataDir: string, args: readonly string[], table: string) {
+  const env = { ...bareEnvironment(), ...storeSettings(dataDir) };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = once(child, 'exit');
+  const said = text(child.stderr);
+  const cut = () => sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query like 'copy %' and query like ${`%"${table}"%`} and pid <> pg_backend_pid()`;
+  while (child.exitCode === null && (await cut()).length === 0) await delay(1);
+  const [code] = await ended;
+  return { code: code as number, error: (await said).split(/\r?\n/).find((line) => line.startsWith('error: ')) };
 }
 
 test('a backup that is killed leaves no file, a restore that is killed an empty store', async (t) => {
@@ -53,6 +70,8 @@ test('a backup that is killed leaves no file, a restore that is killed an empty 
     if (!existsSync(file)) continue;
     t.is((await mansio(first, ['restore', '--check', file])).code, 0, 'a file with the name is whole');
   }
+  t.deepEqual(await cutOff(sql, first, ['backup', join(folder, 'cut')], 'blob_chunks'), LOST);
+  t.false(['cut', 'cut.part'].some((name) => existsSync(join(folder, name))));
   const saved = await mansio(first, ['backup', file, '--json']);
   t.is(saved.code, 0, saved.stderr);
   t.false(existsSync(part));
@@ -68,6 +87,8 @@ test('a backup that is killed leaves no file, a restore that is killed an empty 
     return [row!['accounts'], row!['chunks']];
   };
   const whole = [1, (BLOBS * BLOB_OCTETS) / 8000];
+  t.deepEqual(await cutOff(target, second, ['restore', file], 'blob_chunks'), LOST);
+  t.deepEqual(await rows(), [0, 0]);
   let killed = 0;
   for (let kill = 0; kill < KILLS.backups; kill++) {
     const { child, ended } = started(second, ['restore', file]);

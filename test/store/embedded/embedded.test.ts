@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -215,4 +216,9 @@ test('the fault of a cluster that cannot start has the message of PostgreSQL', a
   const broken = startEmbedded({ dataDir, log, settings: { shared_buffers: 'nonsense' } });
   await t.throwsAsync(broken, { instanceOf: LocalFault, message: /does not start.*shared_buffers/s });
   await (await start(dataDir)).stop();
+  // What the server only writes to its log is told as well.
+  const wal = join(dataDir, 'postgres', 'pg_wal');
+  for (const name of readdirSync(wal)) if (/^[0-9A-F]{24}$/.test(name)) rmSync(join(wal, name));
+  const damaged = startEmbedded({ dataDir, log });
+  await t.throwsAsync(damaged, { instanceOf: LocalFault, message: /does not start: .*checkpoint record/s });
 });
