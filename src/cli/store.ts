@@ -9,7 +9,14 @@ import { type Config, readConfig, shownDatabaseUrl } from '../node/config/config
 import type { DirectoryStore } from '../store/directory.js';
 import { findEmbedded, startEmbedded } from '../store/embedded/embedded.js';
 import { postgresDirectory } from '../store/postgres/accounts/directory.js';
-import { codeOf, connect, type DatabaseAddress, guarded, type PoolOptions, type Sql } from '../store/postgres/driver/client.js';
+import {
+  codeOf,
+  connect,
+  type DatabaseAddress,
+  guarded,
+  type PoolOptions,
+  type Sql,
+} from '../store/postgres/driver/client.js';
 import { checkDatabase } from '../store/postgres/driver/durability-check.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
@@ -116,7 +123,8 @@ async function withPool<T>(config: Config, options: PoolOptions, work: (sql: Sql
       await inTime(
         guarded(() => sql`select 1`),
         FIRST_ANSWER_MS,
-        () => new CommandError(`the database does not answer within ${FIRST_ANSWER_MS / 1000} s (${storeName(config)})`),
+        () =>
+          new CommandError(`the database does not answer within ${FIRST_ANSWER_MS / 1000} s (${storeName(config)})`),
       );
       return await work(sql);
     } catch (error) {

@@ -78,8 +78,11 @@ export interface CertificateStore {
   states(): Promise<readonly CertificateState[]>;
   /** Certificates to look at now, the deployment's own first; a domain without a row is due. */
   due(now: number, most: number): Promise<readonly CertificateState[]>;
-  /** The deployment's own names are due at once if the last request was for other names: the operator has changed them. */
-  namesAre(names: readonly string[], now: number): Promise<void>;
+  /**
+   * A node starts, for which operators mend what has failed: requests that have failed three times are due at once, unless the authority wants
+   * a pause. So are the deployment's own names if the last request was for others.
+   */
+  nodeStarts(names: readonly string[], now: number): Promise<void>;
   /** The answers to open challenges by token. */
   authorizations(): Promise<ReadonlyMap<string, string>>;
 

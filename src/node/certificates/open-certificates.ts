@@ -45,7 +45,7 @@ export async function openCertificates(
     log,
     now: () => clock.now(),
   });
-  await store.namesAre((await names.of(undefined)) ?? [], clock.now());
+  await store.nodeStarts((await names.of(undefined)) ?? [], clock.now());
   await certificates.open();
   lifecycle.add('certificates', () => certificates.stop(), STOP_MS, STOP_MS);
   return certificates;

@@ -1,9 +1,12 @@
-// The check `certificate`: names, days and chain of each certificate that the listeners of this node present.
+// The check `certificate`: names, days and chain of each certificate that the listeners of this node present, and requests for certificates
+// that fail (certificate-orders).
 import type { ProbedCertificate } from '../../net/tcp/server-probe.js';
 import type { Config } from '../config/config.js';
+import { failingOrders } from './certificate-orders.js';
 import type { NodeCheck } from './check.js';
 import { type CheckResult, fail, ok, shown, warn } from './finding.js';
 import { probedInside } from './probed-listeners.js';
+import type { DoctorSubject } from './subject.js';
 
 const DAY_MS = 86_400_000;
 /** As in health. */
@@ -19,19 +22,30 @@ interface Presented extends ProbedCertificate {
 export const certificateCheck: NodeCheck = {
   name: 'certificate',
   async run(subject) {
-    const certificates = new Map<string, Presented>();
-    for (const { serverName, result } of await probedInside(subject)) {
-      if ('error' in result || result.certificate === undefined) continue;
-      const { leaf, chainFault } = result.certificate;
-      const known = certificates.get(leaf.fingerprint256) ?? { leaf, chainFault, wanted: new Set<string>() };
-      known.wanted.add(serverName);
-      certificates.set(leaf.fingerprint256, known);
-    }
-    if (certificates.size === 0)
-      return [warn('certificate', 'no listener of this node presents one', 'systemctl start mansio')];
-    return [...certificates.values()].map((each) => judge(each, subject.config, Date.now()));
+    const [presented, orders] = await Promise.all([presentedCertificates(subject), ordersOf(subject)]);
+    return [...presented, ...orders];
   },
 };
+
+async function presentedCertificates(subject: DoctorSubject): Promise<readonly CheckResult[]> {
+  const certificates = new Map<string, Presented>();
+  for (const { serverName, result } of await probedInside(subject)) {
+    if ('error' in result || result.certificate === undefined) continue;
+    const { leaf, chainFault } = result.certificate;
+    const known = certificates.get(leaf.fingerprint256) ?? { leaf, chainFault, wanted: new Set<string>() };
+    known.wanted.add(serverName);
+    certificates.set(leaf.fingerprint256, known);
+  }
+  if (certificates.size === 0)
+    return [warn('certificate', 'no listener of this node presents one', 'systemctl start mansio')];
+  return [...certificates.values()].map((each) => judge(each, subject.config, Date.now()));
+}
+
+async function ordersOf({ store, config }: DoctorSubject): Promise<readonly CheckResult[]> {
+  if (config.acmeDirectory === undefined) return [];
+  const [states, now] = await Promise.all([store.certificates(), store.clock()]);
+  return failingOrders(states, config, now);
+}
 
 /** Exported for tests of the days. */
 export function judge({ leaf, chainFault, wanted }: Presented, config: CertificateSettings, now: number): CheckResult {

@@ -7,6 +7,7 @@ import type { Dns } from '../../net/dns/resolver.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
 import { postgresUnclaimed } from '../../store/postgres/accounts/unclaimed.js';
 import { lastBackup } from '../../store/postgres/backup/last-backup.js';
+import { postgresCertificates } from '../../store/postgres/certificates.js';
 import type { Sql } from '../../store/postgres/driver/client.js';
 import { readDatabaseClock, readDatabaseCondition } from '../../store/postgres/driver/database-condition.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
@@ -46,19 +47,14 @@ export async function openSubject(options: SubjectOptions): Promise<DoctorSubjec
     version,
     nodeId,
     pid,
-    store: storeOf(sql),
+    store: storeOf(sql, config),
     facts,
     records: { endpoints, fallback: defaultKey(config) },
     dns: pacedDns(dns, DOCTOR_PACE),
     blockLists,
-    policyPort: policyPortOf(endpoints.apiUrl),
+    policyPort: HTTPS_PORT,
     dialMs: DIAL_MS,
   };
-}
-
-/** The policies of MTA-STS are where the API is. */
-function policyPortOf(apiUrl: string | undefined): number {
-  return Number((apiUrl === undefined ? '' : new URL(apiUrl).port) || HTTPS_PORT);
 }
 
 async function readStored(sql: Sql): Promise<StoredFacts> {
@@ -69,7 +65,7 @@ async function readStored(sql: Sql): Promise<StoredFacts> {
   return { view, domains: domains.map(({ name }) => name), keys, relays };
 }
 
-function storeOf(sql: Sql): DoctorStore {
+function storeOf(sql: Sql, { acmeDirectory }: Config): DoctorStore {
   return {
     condition: () => readDatabaseCondition(sql),
     clock: () => readDatabaseClock(sql),
@@ -79,6 +75,7 @@ function storeOf(sql: Sql): DoctorStore {
     },
     inboundOldestMs: async () => (await postgresBacklog(sql).inbound()).oldestMs,
     unclaimed: () => postgresUnclaimed(sql).list(),
+    certificates: async () => (acmeDirectory === undefined ? [] : postgresCertificates(sql, acmeDirectory).states()),
     lastBackup: () => lastBackup(sql),
     awaitingRelease: () => postgresOutbound(sql).awaitingRelease(),
   };

@@ -43,6 +43,8 @@ const SERVICES: Readonly<Record<string, Service>> = {
 const ON_HTTP_BIND: ReadonlySet<string> = new Set(['http', 'metrics']);
 /** The most addresses of a name that are asked. */
 const MOST_ADDRESSES = 4;
+/** RFC 8555 §8.3. */
+const AUTHORITY_PORT = 80;
 
 const inside = new WeakMap<DoctorSubject, Promise<readonly ProbedListener[]>>();
 
@@ -88,7 +90,7 @@ interface PublishedService {
   readonly port: number;
 }
 
-function publishedServices({ records: { endpoints } }: DoctorSubject): readonly PublishedService[] {
+function publishedServices({ config, records: { endpoints } }: DoctorSubject): readonly PublishedService[] {
   const { connectionInfo, mxAddress, apiUrl } = endpoints;
   const { smtp, imap, pop3 } = connectionInfo;
   const of = (name: string, host: string, port: number): readonly PublishedService[] =>
@@ -103,6 +105,7 @@ function publishedServices({ records: { endpoints } }: DoctorSubject): readonly 
     ...of('imaps', imap.serverName, imap.securePort),
     ...of('pop3', pop3.serverName, pop3.port),
     ...of('pop3s', pop3.serverName, pop3.securePort),
+    ...(config.acmePort === 'off' ? [] : config.acmeNames.flatMap((host) => of('acme', host, AUTHORITY_PORT))),
     ...(url === undefined
       ? []
       : of(isHttps ? 'https' : 'http', url.hostname, Number(url.port || (isHttps ? 443 : 80)))),

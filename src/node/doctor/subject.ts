@@ -4,6 +4,7 @@ import { parseRelayUrl, type Relay } from '../../mail-format/relay-url.js';
 import { type Dns, DnsFailure } from '../../net/dns/resolver.js';
 import { canonicalAddress } from '../../net/tcp/ip-address.js';
 import type { LastBackup } from '../../store/backup/store-snapshot.js';
+import type { CertificateState } from '../../store/certificates.js';
 import type { ClusterView, NodeRow } from '../../store/leases.js';
 import type { DatabaseCondition } from '../../store/postgres/driver/database-condition.js';
 import type { RelaySetting } from '../../store/relays.js';
@@ -33,6 +34,8 @@ export interface DoctorStore {
   /** The age of the oldest accepted message that waits for its mailbox, in ms. */
   inboundOldestMs(): Promise<number | null>;
   unclaimed(): Promise<readonly UnclaimedMail[]>;
+  /** The certificates of MANSIO_ACME_DIRECTORY and the requests for them; none without it. */
+  certificates(): Promise<readonly CertificateState[]>;
   /** Undefined when `mansio backup` has never completed one. */
   lastBackup(): Promise<LastBackup | undefined>;
   /** The number of restored outbound emails that wait for their release. */

@@ -124,7 +124,7 @@ function alias(name: string, target: string): readonly DnsRecord[] {
 }
 
 /** Records must name a host, never an address, and the name must resolve everywhere. */
-function isFullName(host: string): boolean {
+export function isFullName(host: string): boolean {
   return host.includes('.') && isIP(host) === 0;
 }
 

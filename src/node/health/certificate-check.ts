@@ -35,14 +35,14 @@ export function certificateCheck(
 function verdict(leftMs: number, acme: AcmeStatus | undefined): HealthResult {
   if (leftMs <= 0) return { status: 'Unhealthy', description: 'The TLS certificate has expired.' };
   if (acme?.ownFailure !== undefined) {
-    const description = `The certificate could not be obtained or renewed (${acme.ownFailure}): the log says why, and it is tried again.`;
+    const description = `The certificate could not be obtained or renewed (${acme.ownFailure}): "mansio doctor" says what mends it, and it is tried again.`;
     return { status: 'Degraded', description };
   }
   if (acme !== undefined && acme.failing > 0) {
     const what = acme.failing === 1 ? '1 hosted domain' : `${acme.failing} hosted domains`;
     return {
       status: 'Degraded',
-      description: `Certificates of ${what} could not be obtained or renewed: the log says why.`,
+      description: `Certificates of ${what} could not be obtained or renewed: "mansio doctor" names them.`,
     };
   }
   // Certificates of a few days are renewed in time as well, so only a failure is worth a word.

@@ -13,6 +13,8 @@ import { type Sql, storeFault } from './driver/client.js';
 
 /** Longer than any order takes. */
 const TOKEN_AGE = '10 minutes';
+/** From then on a request waits for longer than a few minutes. */
+const MANY_FAILURES = 3;
 
 interface StateRow {
   readonly domain: string | null;
@@ -35,7 +37,7 @@ export function postgresCertificates(sql: Sql, directory: string): CertificateSt
     changed: (revision) => readChanged(sql, directory, revision).catch(rethrow),
     states: () => readStates(sql, directory).catch(rethrow),
     due: (now, most) => readDue(sql, directory, now, most).catch(rethrow),
-    namesAre: (names, now) => hurry(sql, directory, names, now).catch(rethrow),
+    nodeStarts: (names, now) => hurry(sql, directory, names, now).catch(rethrow),
     authorizations: () => readTokens(sql).catch(rethrow),
     acquire: (nodeId, ttlMs, newKey) => acquire(sql, directory, nodeId, ttlMs, newKey).catch(rethrow),
     extend: (lease, ttlMs) => extend(sql, directory, lease, ttlMs).catch(rethrow),
@@ -120,7 +122,10 @@ function stateOf(row: StateRow): CertificateState {
 async function hurry(sql: Sql, directory: string, names: readonly string[], now: number): Promise<void> {
   await sql`
     update certificates set next_at = least(next_at, ${new Date(now)})
-    where directory = ${directory} and domain is null and tried is distinct from ${names as string[]}::text[]`;
+    where directory = ${directory} and (
+      (domain is null and tried is distinct from ${names as string[]}::text[])
+      or (failures >= ${MANY_FAILURES} and error_type not like '%:rateLimited')
+    )`;
 }
 
 async function readTokens(sql: Sql): Promise<ReadonlyMap<string, string>> {

@@ -110,10 +110,10 @@ testWithPebble(
     await here.run();
     t.is((await here.leafOf('example.test')).checkHost('autodiscover.example.test'), 'autodiscover.example.test');
     // The operator has other names: the next look comes at once.
-    await here.store.namesAre(OWN, here.now);
+    await here.store.nodeStarts(OWN, here.now);
     t.false((await here.store.look(here.now)).isDue);
     here.names.set('', [...OWN, 'third.example.test']);
-    await here.store.namesAre([...OWN, 'third.example.test'], here.now);
+    await here.store.nodeStarts([...OWN, 'third.example.test'], here.now);
     await here.run();
     t.is((await here.leafOf()).checkHost('third.example.test'), 'third.example.test');
     // DNS that cannot tell takes nothing away.

@@ -116,6 +116,7 @@ export async function subjectFor(t: { teardown(work: () => Promise<void>): void 
       overdueMs: async () => 0,
       inboundOldestMs: async () => null,
       unclaimed: async () => [],
+      certificates: async () => [],
       lastBackup: async () => undefined,
       awaitingRelease: async () => 0,
       ...store,

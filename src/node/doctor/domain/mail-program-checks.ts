@@ -5,7 +5,7 @@ import type { CheckedDomain, DomainCheck } from '../check.js';
 import { type CheckResult, ok, reasonOf, shown, warn } from '../finding.js';
 import { addressesOf, answerOf, type DoctorSubject } from '../subject.js';
 import { ownAddresses } from './own-addresses.js';
-import { hostName, silence, zoneLine } from './records.js';
+import { hostName, httpsSetting, silence, zoneLine } from './records.js';
 
 const AUTODISCOVER = '_autodiscover._tcp.';
 
@@ -53,11 +53,7 @@ export const autoconfigCheck: DomainCheck = {
     );
     const note = plan.notes.find((text) => text.startsWith('autoconfig'));
     if (note !== undefined)
-      return warn(
-        name,
-        'programs that look for the servers over https find nothing',
-        `MANSIO_PUBLIC_URL=https://${subject.config.hostname}`,
-      );
+      return warn(name, 'programs that look for the servers over https find nothing', httpsSetting(subject));
     const own = await ownAddresses(subject);
     const results = await Promise.all(aliases.map((record) => aliasFault(domain, record, own, subject)));
     const wrong = results.flatMap((result) => result ?? []);

@@ -2,7 +2,7 @@
 import type { Dns } from '../../../net/dns/resolver.js';
 import { isPublicAddress } from '../../../net/tcp/address-scope.js';
 import { canonicalAddress } from '../../../net/tcp/ip-address.js';
-import { type DnsPlan, type DnsRecord, zoneLines } from '../../domains/dns-records.js';
+import { type DnsPlan, type DnsRecord, isFullName, zoneLines } from '../../domains/dns-records.js';
 import { type CheckResult, shown, warn } from '../finding.js';
 import {
   addressesOf,
@@ -40,7 +40,15 @@ export function silence(
   { code }: Extract<DnsAnswer<unknown>, { kind: 'silent' }>,
 ): CheckResult {
   const [type = '', , name = domain] = what.split(' ');
-  return warn(domain, `DNS gives no answer for ${what} (${shown(code)})`, `dig +trace ${type} ${name}`);
+  const fix = code === 'ECONNREFUSED' ? 'MANSIO_DNS of a name server that answers' : `dig +trace ${type} ${name}`;
+  return warn(domain, `DNS gives no answer for ${what} (${shown(code)})`, fix);
+}
+
+/** The setting with which pages and policies are at port 443 of a name: of a node itself, or of the proxy that MANSIO_PUBLIC_URL names. */
+export function httpsSetting({ config: { publicUrl, hostname } }: DoctorSubject): string {
+  if (publicUrl === undefined) return 'MANSIO_HTTPS_PORT=443';
+  const { hostname: told } = new URL(publicUrl);
+  return `MANSIO_PUBLIC_URL=https://${isFullName(told) ? told : hostname}`;
 }
 
 export function hostName(name: string): string {

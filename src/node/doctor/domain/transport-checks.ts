@@ -5,16 +5,20 @@ import type { CheckedDomain, DomainCheck } from '../check.js';
 import { type CheckResult, fail, ok, reasonOf, shown, warn } from '../finding.js';
 import { addressesOf, answerOf, type DoctorSubject, mailHost } from '../subject.js';
 import { ownAddresses } from './own-addresses.js';
-import { plannedRecord, silence, textsOf, txtRecord, zoneLine } from './records.js';
+import { httpsSetting, plannedRecord, silence, textsOf, txtRecord, zoneLine } from './records.js';
 
 export const stsCheck: DomainCheck = {
   name: 'mta-sts',
   async run(domain, subject) {
     const { name, plan } = domain;
     if (subject.config.mtaStsMode === 'off') return ok(name, 'off (MANSIO_MTA_STS_MODE)');
+    if (subject.records.endpoints.stsPolicy === undefined)
+      return warn(name, 'there is no policy, because no node takes mail in', 'MANSIO_ROLES=all');
     const at = `_mta-sts.${name}`;
     const planned = plannedRecord(plan, 'TXT', at);
-    const fix = planned === undefined ? txtRecord(at, 'v=STSv1; id=1') : zoneLine(planned);
+    if (planned === undefined)
+      return warn(name, 'there is no policy: other servers read it over https at port 443', httpsSetting(subject));
+    const fix = zoneLine(planned);
     const answer = await answerOf(subject.dns.resolve(at, 'TXT'));
     if (answer.kind === 'silent') return silence(name, `TXT of ${at}`, answer);
     const records = answer.kind === 'found' ? answer.records.map((strings) => [...strings]) : [];
@@ -28,7 +32,7 @@ export const stsCheck: DomainCheck = {
         fix,
       );
     const found = await judgePolicy(domain, subject);
-    if (found.status === 'ok' && planned !== undefined && !planned.value[0]!.endsWith(`id=${id}`))
+    if (found.status === 'ok' && !planned.value[0]!.endsWith(`id=${id}`))
       return warn(name, `the id ${id} is not that of the policy, so others keep the policy that they know`, fix);
     return found;
   },
@@ -72,13 +76,6 @@ async function judgePolicy({ name: domain, plan }: CheckedDomain, subject: Docto
     const detail = `the policy does not name ${mx}: ${shown(policy.mx.join(', '))}`;
     return (policy.mode === 'enforce' ? fail : warn)(domain, detail, `MANSIO_PUBLIC_SMTP=${mx}:25`);
   }
-  const { apiUrl } = subject.records.endpoints;
-  if (apiUrl !== undefined && new URL(apiUrl).port !== '')
-    return warn(
-      domain,
-      `other servers ask port 443, and the policy is at ${subject.policyPort}`,
-      'MANSIO_HTTPS_PORT=443',
-    );
   return ok(domain, `mode ${policy.mode}, for ${Math.round(policy.maxAge / 86_400_000)} days`);
 }
 

@@ -27,7 +27,7 @@ test('autoconfig: the names lead here', async (t) => {
   const plan = bare.planOf(DOMAIN);
   t.like(await autoconfigCheck.run({ name: DOMAIN, plan }, bare.subject), {
     status: 'warn',
-    fix: `MANSIO_PUBLIC_URL=https://${HOST}`,
+    fix: 'MANSIO_HTTPS_PORT=443',
   });
   const { subject, server, planOf } = await subjectFor(t, { env: { MANSIO_PUBLIC_URL: `https://${HOST}` } });
   const run = () => autoconfigCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, subject);

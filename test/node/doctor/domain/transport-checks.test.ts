@@ -8,8 +8,6 @@ import test from '../../../support/test.js';
 import { DOMAIN, HOST, subjectFor } from '../subjects.js';
 
 const LOCAL = { [HOST]: { A: ['127.0.0.1'] }, 'mta-sts.example.org': { A: ['127.0.0.1'] } };
-const RECORD = { '_mta-sts.example.org': { TXT: ['v=STSv1; id=7'] } };
-
 test('MTA-STS: record, host and policy', async (t) => {
   let policy = '';
   const pair = await generateCertificate('mta-sts.example.org', Date.now());
@@ -20,12 +18,20 @@ test('MTA-STS: record, host and policy', async (t) => {
   const of = async (zones: Readonly<Record<string, Zone>>, text = '', ca = pair.cert) => {
     policy = text;
     const more = { policyPort, policyCa: ca, dialMs: 5_000 };
-    const { subject, server: dns, planOf } = await subjectFor(t, { more });
+    const {
+      subject,
+      server: dns,
+      planOf,
+    } = await subjectFor(t, { env: { MANSIO_PUBLIC_URL: `https://${HOST}` }, more });
     for (const [name, zone] of Object.entries(zones)) dns.zones.set(name, zone);
     return stsCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, subject);
   };
   const textOf = (mode: string, mx: string) => `version: STSv1\r\nmode: ${mode}\r\nmx: ${mx}\r\nmax_age: 604800\r\n`;
-  const there = { ...LOCAL, ...RECORD };
+  const there = LOCAL;
+  t.like(await of({ ...there, '_mta-sts.example.org': { TXT: ['v=STSv1; id=7'] } }, textOf('enforce', HOST)), {
+    status: 'warn',
+    detail: 'the id 7 is not that of the policy, so others keep the policy that they know',
+  });
   t.like(await of(there, textOf('enforce', HOST)), { status: 'ok', detail: 'mode enforce, for 7 days' });
   t.like(await of({ ...LOCAL, '_mta-sts.example.org': {} }), { status: 'warn' });
   t.like(await of({ ...LOCAL, '_mta-sts.example.org': { TXT: ['v=STSv1; id='] } }), { status: 'fail' });
@@ -36,6 +42,19 @@ test('MTA-STS: record, host and policy', async (t) => {
   t.like(await of(there, textOf('testing', 'mx.elsewhere.net')), { status: 'warn' });
   const { subject: silentSubject, planOf } = await subjectFor(t, { env: { MANSIO_MTA_STS_MODE: 'off' } });
   t.like(await stsCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, silentSubject), { status: 'ok' });
+  const bare = await subjectFor(t);
+  const http = await subjectFor(t, { env: { MANSIO_PUBLIC_URL: `http://${HOST}:8080` } });
+  const local = await subjectFor(t, { env: { MANSIO_PUBLIC_URL: 'http://127.0.0.1:8080' } });
+  for (const [{ subject, planOf }, fix] of [
+    [bare, 'MANSIO_HTTPS_PORT=443'],
+    [http, `MANSIO_PUBLIC_URL=https://${HOST}`],
+    [local, `MANSIO_PUBLIC_URL=https://${HOST}`],
+  ] as const)
+    t.like(await stsCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, subject), {
+      status: 'warn',
+      detail: 'there is no policy: other servers read it over https at port 443',
+      fix,
+    });
   const foreign = await generateCertificate('mta-sts.example.org', Date.now());
   const unbelieved = await of(there, textOf('enforce', HOST), foreign.cert);
   t.like(unbelieved, { status: 'fail', fix: 'curl -v https://mta-sts.example.org/.well-known/mta-sts.txt' });
@@ -53,4 +72,7 @@ test('TLS-RPT', async (t) => {
     fix: '_smtp._tls.example.org. IN TXT "v=TLSRPTv1; rua=mailto:postmaster@example.org"',
   });
   t.like(await of('v=TLSRPTv1;'), { status: 'fail' });
+  const record = 'v=TLSRPTv1; rua=https://reports.example.org/tls';
+  t.like(await of(record), { status: 'ok' });
+  t.like(await of(record, record), { status: 'fail' });
 });
