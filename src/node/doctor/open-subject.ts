@@ -33,6 +33,7 @@ export interface SubjectOptions {
 /** The time for the first answer of the store. */
 const FACTS_MS = 3_500;
 const DIAL_MS = 3_500;
+const LOOKUPS_MS = 4_000;
 const HTTPS_PORT = 443;
 /** A run over 50 domains asks for 1,500 names. */
 export const DOCTOR_PACE: Pace = { most: 50, countsMs: 200 };
@@ -54,6 +55,7 @@ export async function openSubject(options: SubjectOptions): Promise<DoctorSubjec
     blockLists,
     policyPort: HTTPS_PORT,
     dialMs: DIAL_MS,
+    lookupsMs: LOOKUPS_MS,
   };
 }
 

@@ -63,6 +63,8 @@ export interface DoctorSubject {
   readonly policyCa?: string | undefined;
   /** The most time of one connection to a listener, in ms. */
   readonly dialMs: number;
+  /** The most time of all look-ups for one verification of SPF or DKIM, in ms. */
+  readonly lookupsMs: number;
 }
 
 /** The smart host that takes mail of the domain's senders; undefined when it leaves directly. */

@@ -54,4 +54,6 @@ test('unclaimed mail is counted', async (t) => {
       fix: 'mansio unclaimed list',
     },
   ]);
+  const { subject: nothing } = await subjectFor(t, { store: { unclaimed: async () => [mail(0)] } });
+  t.like(await unclaimedCheck.run(nothing), [{ status: 'ok', fix: null }]);
 });

@@ -92,12 +92,14 @@ export interface SubjectWishes {
   readonly nodes?: readonly NodeRow[];
   readonly domains?: readonly string[];
   readonly store?: Partial<DoctorStore>;
+  /** The time for one try of the DNS server. */
+  readonly dnsMs?: number;
   readonly more?: Partial<DoctorSubject>;
 }
 
 /** `t` closes the DNS server. */
 export async function subjectFor(t: { teardown(work: () => Promise<void>): void }, wishes: SubjectWishes = {}) {
-  const { env = {}, nodes = [NODE], domains = [DOMAIN], store = {}, more = {} } = wishes;
+  const { env = {}, nodes = [NODE], domains = [DOMAIN], store = {}, dnsMs = 1_200, more = {} } = wishes;
   const config = readConfig({ MANSIO_HOSTNAME: HOST, ...env });
   const keys = domains.flatMap(keysOf);
   const records = { endpoints: publicEndpoints(config, nodes), fallback: undefined };
@@ -123,10 +125,11 @@ export async function subjectFor(t: { teardown(work: () => Promise<void>): void 
     },
     facts: { view: { nodes, leases: [] }, domains, keys, relays: new Map() },
     records,
-    dns: pacedDns(createResolver({ servers: [server.address], timeoutMs: 1_200, tries: 2 }), DOCTOR_PACE),
+    dns: pacedDns(createResolver({ servers: [server.address], timeoutMs: dnsMs, tries: 2 }), DOCTOR_PACE),
     blockLists: [],
     policyPort: 443,
     dialMs: 300,
+    lookupsMs: 60_000,
     ...more,
   };
   return { subject, server, planOf };

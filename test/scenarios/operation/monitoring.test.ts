@@ -32,6 +32,12 @@ function selectorsIn(text: string): readonly { readonly metric: string; readonly
   }));
 }
 
+const alertsOf = (file: string) =>
+  [...readFileSync(file, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, alert]) => alert!);
+
+const NO_SUBMISSION = { 'mansio_submission_refused_total{reason="fault"}': '0x40' };
+const outcomes = (outcome: string) => `mansio_outbound_outcomes_total{outcome="${outcome}"}`;
+
 async function promtool(...args: readonly string[]) {
   return runProgram(requireProgram('promtool'), args, '');
 }
@@ -104,7 +110,47 @@ testWith('promtool')('alerts fire when they are to, and not before', async (t) =
     ['MansioBackupOld', '90m', { mansio_last_backup_timestamp_seconds: '-100000x120' }, 0],
     ['MansioRestoredMailWaits', '90m', { mansio_restored_emails_waiting: '2x120' }, 1],
     ['MansioDoctorFails', '90m', { 'mansio_doctor_findings{check="mx", status="fail"}': '1x120' }, 1],
+    ['MansioDoctorFails', '90m', { 'mansio_doctor_findings{check="mx", status="warn"}': '1x120' }, 0],
+    ['MansioRestoredMailWaits', '90m', { mansio_restored_emails_waiting: '0x120' }, 0],
+    ['MansioMailWaitsForMailbox', '10m', { mansio_inbound_waiting: '2x20' }, 1],
+    ['MansioMailWaitsForMailbox', '10m', { mansio_inbound_waiting: '2x3 0x20' }, 0],
+    ['MansioRefusesByFault', '30m', { 'mansio_smtp_refused_total{reason="fault"}': '0+6x40', ...NO_SUBMISSION }, 1],
+    ['MansioRefusesByFault', '30m', { 'mansio_smtp_refused_total{reason="recipient"}': '0+6x40', ...NO_SUBMISSION }, 0],
+    // Two in a second, where there was one in ten seconds a day ago; then as many as then.
+    ['MansioRefusalsRise', '26h', { 'mansio_smtp_refused_total{reason="recipient"}': '0+6x1440 8640+120x200' }, 1],
+    ['MansioRefusalsRise', '26h', { 'mansio_smtp_refused_total{reason="recipient"}': '0+120x1640' }, 0],
+    ['MansioRelayRefusesLogin', '20m', { 'mansio_smtp_client_relay_logins_total{outcome="refused"}': '1x30' }, 0],
+    ['MansioDeliveriesFail', '100m', { [outcomes('permanent')]: '0+3x120', [outcomes('delivered')]: '0+6x120' }, 1],
+    ['MansioDeliveriesFail', '100m', { [outcomes('permanent')]: '0+1x120', [outcomes('delivered')]: '0+6x120' }, 0],
+    ['MansioDiskNearlyFull', '20m', { mansio_data_disk_free_bytes: '11x30', mansio_data_disk_size_bytes: '100x30' }, 0],
+    ['MansioDiskFull', '20m', { mansio_data_disk_free_bytes: '1x30', mansio_data_disk_size_bytes: '100x30' }, 1],
+    [
+      'MansioCommitsSlow',
+      '40m',
+      {
+        'mansio_commit_duration_seconds_bucket{le="0.5"}': '0+100x60',
+        'mansio_commit_duration_seconds_bucket{le="+Inf"}': '0+100x60',
+      },
+      0,
+    ],
+    ['MansioCommitsFail', '20m', { 'mansio_commit_duration_seconds_count{outcome="done"}': '0+9x40' }, 0],
+    ['MansioHeartbeatOld', '5m', { mansio_heartbeat_age_seconds: '4x10' }, 1],
+    ['MansioHeartbeatOld', '5m', { mansio_heartbeat_age_seconds: '1x10' }, 0],
+    ['MansioBusAway', '5m', { mansio_bus_connected: '0x10', mansio_peers_unreachable: '0x10' }, 1],
+    ['MansioBusAway', '5m', { mansio_bus_connected: '1x10', mansio_peers_unreachable: '1x10' }, 1],
+    ['MansioBusAway', '5m', { mansio_bus_connected: '1x10', mansio_peers_unreachable: '0x10' }, 0],
+    ['MansioEventLoopDelayed', '20m', { 'mansio_event_loop_delay_seconds{percentile="99"}': '0.01x30' }, 0],
+    ['MansioCertificateFails', '7h', { mansio_certificates_failing: '1x500' }, 1],
+    ['MansioCertificateFails', '7h', { mansio_certificates_failing: '1x100 0x400' }, 0],
   ];
+  // Every rule has a case in which it fires, and one in which it does not.
+  for (const fires of [0, 1]) {
+    const tried = new Set(cases.filter((each) => each[3] === fires).map(([alert]) => alert));
+    t.deepEqual(
+      alertsOf(RULES).filter((alert) => !tried.has(alert)),
+      [],
+    );
+  }
   const tests = cases.map(([alertname, eval_time, series, fires]) => ({
     interval: '1m',
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
@@ -153,7 +199,7 @@ test('every alert says what to do, and panels have places of their own', (t) => 
     .split(/\n(?= {6}- alert: )/)
     .slice(1);
   t.true(rules.length > 10);
-  const names = rules.map((rule) => /alert: (\w+)/.exec(rule)![1]);
+  const names = alertsOf(RULES);
   t.deepEqual(names, [...new Set(names)]);
   for (const rule of rules) for (const part of ['severity:', 'summary:', 'action:']) t.true(rule.includes(part), rule);
   const taken = new Map<string, string>();

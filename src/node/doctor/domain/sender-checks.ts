@@ -27,7 +27,6 @@ const SPF = /^v=spf1(?: |$)/i;
 const OWN_HOSTS_ONLY = /^v=spf1(?: +[+?~-]?(?:mx|a|all))*$/i;
 /** RFC 7208 §4.6.4. */
 const MOST_TERMS = 10;
-const LOOKUPS_MS = 4_000;
 /** SPF of one address needs at most this many: 10 terms, each with 10 hosts of two families, are bounded by `Spf` itself. */
 const MOST_LOOKUPS = 100;
 
@@ -64,12 +63,12 @@ async function judgeSpf(
   domain: string,
   record: string,
   addresses: readonly SendingAddress[],
-  { dns, config }: DoctorSubject,
+  { dns, config, lookupsMs }: DoctorSubject,
 ): Promise<CheckResult> {
   const spf = new Spf(config.hostname);
   const results = await Promise.all(
     addresses.map(async ({ host, address }) => {
-      const lookups = new Lookups(dns, address, { deadlineMs: LOOKUPS_MS, lookups: MOST_LOOKUPS });
+      const lookups = new Lookups(dns, address, { deadlineMs: lookupsMs, lookups: MOST_LOOKUPS });
       try {
         return { host, address, ...(await spf.mayPass(domain, { address, name: host }, lookups)) };
       } finally {
@@ -136,7 +135,11 @@ function newestOfEach(keys: readonly SigningKey[]): readonly SigningKey[] {
 }
 
 /** Many servers verify RSA alone: mail without a verified Ed25519 signature is still signed. */
-async function judgeKey(key: SigningKey, { name, plan }: CheckedDomain, { dns }: DoctorSubject): Promise<CheckResult> {
+async function judgeKey(
+  key: SigningKey,
+  { name, plan }: CheckedDomain,
+  { dns, lookupsMs }: DoctorSubject,
+): Promise<CheckResult> {
   const { record } = plan.dkim.find(({ selector }) => selector === key.selector)!;
   const fix = zoneLine(record);
   const answer = await textsOf(dns, record.name);
@@ -147,7 +150,7 @@ async function judgeKey(key: SigningKey, { name, plan }: CheckedDomain, { dns }:
   if (texts.length > 1) return fail(name, `${record.name} has ${texts.length} records`, fix);
   if (keyIn(texts[0]!) !== keyIn(record.value.join('')))
     return fail(name, `the key at ${record.name} is not ours: ${shown(texts[0]!)}`, fix);
-  const { result, comment } = await checkPublishedKey(key, dns, LOOKUPS_MS);
+  const { result, comment } = await checkPublishedKey(key, dns, lookupsMs);
   if (result === 'pass') return ok(name, `${key.selector} (${key.algorithm})`);
   const detail = `a signature by ${key.selector} is ${result}${comment === undefined ? '' : ` (${comment})`}: ${shown(texts[0]!)}`;
   return result === 'temperror' ? warn(name, detail, fix) : fail(name, detail, fix);

@@ -1,9 +1,12 @@
 // Tests reverse DNS, IPv6 and block lists of the addresses that send.
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { freePort } from '../../../../dev/ports.js';
 import type { Zone } from '../../../../dev/servers/dns-server.js';
 import type { DomainCheck } from '../../../../src/node/doctor/check.js';
 import { blockListCheck, reverseCheck, sixthVersionCheck } from '../../../../src/node/doctor/domain/address-checks.js';
 import test from '../../../support/test.js';
-import { ADDRESS, DOMAIN, HOST, subjectFor } from '../subjects.js';
+import { ADDRESS, DOMAIN, HOST, NODE, subjectFor } from '../subjects.js';
 
 const REVERSE = '5.113.0.203.in-addr.arpa';
 
@@ -40,6 +43,24 @@ test('IPv6 that is published and not of this machine is not asked', async (t) =>
     detail: `${HOST} is 2001:db8::5`,
   });
   t.like(await after(t, sixthVersionCheck, { [HOST]: { rcode: 'SERVFAIL' } }), { status: 'warn' });
+});
+
+const hasSix = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'));
+
+(hasSix ? test : test.skip)('an address of IPv6 of this machine has to answer', async (t) => {
+  const server = createServer((socket) => void socket.on('error', () => undefined).end('220 here\r\n'));
+  await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+  t.teardown(() => void server.close());
+  const of = async (port: number) => {
+    const nodes = [{ ...NODE, listeners: { mx: `${HOST}:${port}` } }];
+    const { subject, server: dns, planOf } = await subjectFor(t, { nodes, more: { dialMs: 20_000 } });
+    dns.zones.set(HOST, { A: [ADDRESS], AAAA: ['::1'] });
+    return sixthVersionCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, subject);
+  };
+  t.like(await of((server.address() as AddressInfo).port), { status: 'ok', detail: `${HOST} is ::1` });
+  const closed = await of(await freePort());
+  t.like(closed, { status: 'fail', fix: 'MANSIO_BIND=::' });
+  t.regex(closed.detail, /^::1 is published, and does not answer \(MANSIO_BIND is 127\.0\.0\.1\)/);
 });
 
 test('block lists', async (t) => {

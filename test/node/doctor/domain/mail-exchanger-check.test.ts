@@ -14,6 +14,7 @@ test('where mail of the domain goes', async (t) => {
   const record = `${DOMAIN}. IN MX 10 ${HOST}.`;
   t.like(await of({}), { status: 'ok', detail: `${HOST} (${ADDRESS})` });
   t.like(await of({ [DOMAIN]: {} }), { status: 'fail', detail: 'there is no MX record', fix: record });
+  t.like(await of({ [DOMAIN]: mx('') }), { status: 'fail', detail: 'a null MX says that the domain takes no mail' });
   t.like(await of({ [DOMAIN]: mx('mx.elsewhere.net') }), { status: 'fail', fix: record });
   t.like(await of({ [DOMAIN]: mx('mx.elsewhere.net', HOST) }), { status: 'warn', fix: record });
   t.like(await of({ [DOMAIN]: mx(HOST, 'backup.elsewhere.net') }), { status: 'ok' });

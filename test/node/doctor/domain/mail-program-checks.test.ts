@@ -1,5 +1,8 @@
 // Tests the records from which mail programs find their servers.
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { autoconfigCheck, srvCheck } from '../../../../src/node/doctor/domain/mail-program-checks.js';
+import { generateCertificate } from '../../../../src/node/tls/certificate-generator.js';
 import test from '../../../support/test.js';
 import { ADDRESS, DOMAIN, HOST, NODE, subjectFor } from '../subjects.js';
 
@@ -38,5 +41,26 @@ test('autoconfig: the names lead here', async (t) => {
     status: 'warn',
     detail: 'autoconfig.example.org has no address',
     fix: 'mansio domain show example.org',
+  });
+});
+
+test('autoconfig: the names have certificates', async (t) => {
+  const names = ['autoconfig.example.org', 'autodiscover.example.org'];
+  const of = async (name: string) => {
+    const pair = await generateCertificate(name, Date.now());
+    const server = createServer(pair, (_, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const env = { MANSIO_PUBLIC_URL: `https://${HOST}:${port}` };
+    const { subject, server: dns, planOf } = await subjectFor(t, { env, more: { dialMs: 20_000 } });
+    dns.zones.set(HOST, { A: ['127.0.0.1'] });
+    return autoconfigCheck.run({ name: DOMAIN, plan: planOf(DOMAIN) }, subject);
+  };
+  t.like(await of('*.example.org'), { status: 'ok', detail: names.join(', ') });
+  t.like(await of('autoconfig.example.org'), {
+    status: 'warn',
+    detail: 'the certificate at autodiscover.example.org is not for this name',
+    fix: 'a certificate for autodiscover.example.org',
   });
 });
