@@ -22,7 +22,7 @@ import { postgresLeases } from '../store/postgres/leases.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { postgresSigningKeys } from '../store/postgres/outbound/signing-keys.js';
 import type { SigningKeyStore } from '../store/signing-keys.js';
-import { inTime } from '../work/time-bounds.js';
+import { inTime } from '../concurrency/time-bounds.js';
 import { CommandError } from './output.js';
 
 export interface CommandStore {

@@ -28,6 +28,11 @@ export function encrypterOf(encryption: Encryption): Encrypter {
     return encrypter;
   }
   for (const recipient of encryption.recipients) {
+    // It is not repeated: others read logs of units.
+    if (/^AGE-SECRET-KEY-/i.test(recipient))
+      throw new BackupFault(
+        '--recipient is a secret key of age: give its public key, which age-keygen -y prints (age1…)',
+      );
     try {
       encrypter.addRecipient(recipient);
     } catch (error) {

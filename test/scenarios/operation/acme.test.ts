@@ -7,6 +7,8 @@ import { connect, type TLSSocket } from 'node:tls';
 import { port } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import type { HealthReport } from '../../../src/gateways/http/health.js';
+import type { Finding } from '../../../src/node/doctor/finding.js';
+import { mansio } from '../../support/command.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.js';
 import { type Pebble, startPebble } from '../../support/peers/pebble.js';
 import { parseMetrics } from '../../support/prometheus-text.js';
@@ -127,6 +129,18 @@ testWith('pebble', 'pebble-challtestsrv')(
     const families = parseMetrics(text);
     t.true(families.has('mansio_certificates_failing'));
     t.regex(text, /mansio_certificate_requests_total\{outcome="failed"\} [1-9]/);
+    const { code, stdout } = await mansio(refused.dataDir, ['doctor', '--json'], {
+      ...settings,
+      MANSIO_ACME_PORT: 'off',
+    });
+    t.is(code, 1);
+    const order = (JSON.parse(stdout) as Finding[]).find(({ detail }) => detail.startsWith('no new certificate: '));
+    t.like(order, { check: 'certificate', subject: HOST, status: 'fail' });
+    t.regex(
+      order!.detail,
+      /^no new certificate: connection: .*mail\.example\.test.*; there is none yet; \d+ requests? failed, it is tried/,
+    );
+    t.is(order!.fix, 'nft add rule inet filter input tcp dport 80 accept');
     t.is((await refused.stop()).code, 0);
 
     // Another name is tried at once.

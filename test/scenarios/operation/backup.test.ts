@@ -313,6 +313,7 @@ test('what cannot be saved or restored is refused in a sentence, and leaves noth
     [['backup', file, '--passphrase-file', empty], /its first line is empty/],
     [['backup', file, '--passphrase-file', secret, '--recipient', 'age1x'], /for a passphrase or for recipients/],
     [['backup', file, '--recipient', 'age1x'], /not a recipient of age: age1x/],
+    [['backup', file, '--recipient', 'AGE-SECRET-KEY-1QQ'], /--recipient is a secret key of age: (?!.*QQ)/],
     [['restore', join(folder, 'nothing')], /there is no such file/],
     [['restore', foreign], /the file is no backup of Mansio/],
     [['restore', '--check', foreign], /the file is no backup of Mansio/],
