@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { pino } from 'pino';
+import { inTime } from '../concurrency/time-bounds.js';
 import { type Config, readConfig, shownDatabaseUrl } from '../node/config/config.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { findEmbedded, startEmbedded } from '../store/embedded/embedded.js';
@@ -22,7 +23,6 @@ import { postgresLeases } from '../store/postgres/leases.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { postgresSigningKeys } from '../store/postgres/outbound/signing-keys.js';
 import type { SigningKeyStore } from '../store/signing-keys.js';
-import { inTime } from '../concurrency/time-bounds.js';
 import { CommandError } from './output.js';
 
 export interface CommandStore {
