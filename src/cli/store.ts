@@ -10,14 +10,8 @@ import { type Config, readConfig, shownDatabaseUrl } from '../node/config/config
 import type { DirectoryStore } from '../store/directory.js';
 import { findEmbedded, startEmbedded } from '../store/embedded/embedded.js';
 import { postgresDirectory } from '../store/postgres/accounts/directory.js';
-import {
-  codeOf,
-  connect,
-  type DatabaseAddress,
-  guarded,
-  type PoolOptions,
-  type Sql,
-} from '../store/postgres/driver/client.js';
+import { codeOf, connect, type DatabaseAddress, type PoolOptions, type Sql } from '../store/postgres/driver/client.js';
+import { readDatabaseClock } from '../store/postgres/driver/database-condition.js';
 import { checkDatabase } from '../store/postgres/driver/durability-check.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
@@ -121,7 +115,7 @@ async function withPool<T>(config: Config, options: PoolOptions, work: (sql: Sql
     const sql = connect(address, options);
     try {
       await inTime(
-        guarded(() => sql`select 1`),
+        readDatabaseClock(sql),
         FIRST_ANSWER_MS,
         () =>
           new CommandError(`the database does not answer within ${FIRST_ANSWER_MS / 1000} s (${storeName(config)})`),
