@@ -113,7 +113,11 @@ test('authorities of an env file are trusted, or a line says that this version o
           .on('error', () => undefined)
           .once('data', () => {
             isTrusted = true;
-            secured.destroy();
+            // Without an error the command would try again.
+            const fields = Buffer.from('SFATAL\0C28000\0Mrefused by the test\0\0');
+            const length = Buffer.alloc(4);
+            length.writeInt32BE(4 + fields.length);
+            secured.end(Buffer.concat([Buffer.from('E'), length, fields]));
           });
       });
   }).listen(0, '127.0.0.1');
