@@ -1,5 +1,5 @@
-# Mansio as an image: `docker build -t mansio .`. Built in one stage; the other holds what runs: the bundled program and the HTTP
-# server's package, no compiler. Debian 13, because the HTTP server's program for Node.js 24 needs its glibc: Alpine will not do.
+# Mansio as an image: `docker build -t mansio:0.2.0 .`. Built in one stage; the other holds what runs: the bundled program and the
+# HTTP server's package, no compiler. Debian 13, because the HTTP server's program for Node.js 24 needs its glibc: Alpine will not do.
 #
 # The embedded PostgreSQL is left out: DATABASE_URL has to be set. Data that a node keeps (name, certificate, spool) is in /data.
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export BUILDAH_ISOLATION=chroot
-readonly BASE=docker.io/library/node:24-trixie-slim IMAGE=localhost/mansio:latest
+readonly BASE=docker.io/library/node:24-trixie-slim IMAGE=localhost/mansio:0.2.0
 
 command -v buildah >/dev/null || { echo 'The image is skipped: buildah is not installed' >&2; exit 77; }
 tree=$(dev/debian13.sh)

@@ -5,6 +5,7 @@ set -eu
 umask 077
 [ $# -eq 3 ] || { echo 'usage: sh certificates.sh ADDRESS ADDRESS ADDRESS' >&2; exit 1; }
 new_key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
+[ -e ca.key ] || [ ! -e ca.pem ] || { echo 'ca.pem is here without its ca.key: put that back first' >&2; exit 1; }
 [ -e ca.key ] || openssl req -x509 $new_key -days 7300 -subj '/CN=Mansio machines' -keyout ca.key -out ca.pem
 number=0
 for address; do

@@ -12,6 +12,12 @@ for name in NODE ADDRESS_1 ADDRESS_2 ADDRESS_3 NETWORK MAIL_HOST ACME_EMAIL POST
   eval "value=\${$name-}"
   [ -n "$value" ] || { echo "cluster.env has no $name" >&2; exit 1; }
 done
+for name in POSTGRES_PASSWORD REPLICATION_PASSWORD DATABASE_PASSWORD NATS_PASSWORD; do
+  eval "value=\$$name"
+  case $value in
+    *[!A-Za-z0-9]*) echo "$name of cluster.env may have letters and digits only" >&2; exit 1 ;;
+  esac
+done
 case $NODE in
   node-1) ADDRESS=$ADDRESS_1 ;;
   node-2) ADDRESS=$ADDRESS_2 ;;
@@ -25,19 +31,33 @@ put() {
   [ -n "$prefix" ] || { touch "$2" && chown "$3" "$2"; }
   [ -e "$prefix$2" ] || touch "$prefix$2"
   chmod "$4" "$prefix$2"
-  sed -e "s|@NODE@|$NODE|g" -e "s|@ADDRESS@|$ADDRESS|g" -e "s|@NETWORK@|$NETWORK|g" -e "s|@MAIL_HOST@|$MAIL_HOST|g" \
-    -e "s|@ACME_EMAIL@|$ACME_EMAIL|g" -e "s|@POSTGRES@|$POSTGRES|g" -e "s|@POSTGRES_PASSWORD@|$POSTGRES_PASSWORD|g" \
-    -e "s|@REPLICATION_PASSWORD@|$REPLICATION_PASSWORD|g" -e "s|@DATABASE_PASSWORD@|$DATABASE_PASSWORD|g" \
-    -e "s|@NATS_PASSWORD@|$NATS_PASSWORD|g" "$1" >"$prefix$2"
+  # The list of processes shows no argument with a password.
+  sed -f - "$1" >"$prefix$2" <<END
+s|@NODE@|$NODE|g
+s|@ADDRESS@|$ADDRESS|g
+s|@NETWORK@|$NETWORK|g
+s|@MAIL_HOST@|$MAIL_HOST|g
+s|@ACME_EMAIL@|$ACME_EMAIL|g
+s|@POSTGRES@|$POSTGRES|g
+s|@POSTGRES_PASSWORD@|$POSTGRES_PASSWORD|g
+s|@REPLICATION_PASSWORD@|$REPLICATION_PASSWORD|g
+s|@DATABASE_PASSWORD@|$DATABASE_PASSWORD|g
+s|@NATS_PASSWORD@|$NATS_PASSWORD|g
+END
 }
 
 if [ -z "$prefix" ]; then
-  # The group may read the key of the machine.
-  for user in etcd nats haproxy postgres; do usermod -aG ssl-cert $user; done
   for number in 1 2 3; do
     eval "address=\$ADDRESS_$number"
-    grep -qE "[[:space:]]node-$number\$" /etc/hosts || echo "$address node-$number" >>/etc/hosts
+    there=$(awk -v name=node-$number '{ sub(/#.*/, ""); for (i = 2; i <= NF; i++) if ($i == name) { print $1; next } }' /etc/hosts)
+    case $there in
+      '') echo "$address node-$number" >>/etc/hosts ;;
+      "$address") ;;
+      *) echo "/etc/hosts has node-$number at" $there "and cluster.env at $address: correct one of them" >&2; exit 1 ;;
+    esac
   done
+  # The group may read the key of the machine.
+  for user in etcd nats haproxy postgres; do usermod -aG ssl-cert $user; done
 fi
 put "$from/ca.pem" /etc/ssl/mansio/ca.pem root:root 644
 put "$from/$NODE.pem" /etc/ssl/mansio/node.pem root:root 644
