@@ -103,8 +103,9 @@ function removeOutdated() {
 }
 
 /**
- * Gives dist a driver of PostgreSQL that survives a connection which closes (docs/decisions/0083): what it was about to write must not
- * stay in front of the greeting of the next connection, and nobody else catches the error of its query of types.
+ * Gives dist a driver of PostgreSQL that survives errors and connections which close (docs/decisions/0083). What it was about to write must
+ * not stay in front of the greeting of the next connection; nobody else catches the error of its query of types; a COPY that the server
+ * refuses after the last octets must end; and a transaction needs its connection for itself however full the socket is.
  */
 function patchDriver() {
   const driver = `${fresh}/node_modules/postgres`;
@@ -118,6 +119,15 @@ function patchDriver() {
       'socket.removeAllListeners()\n    socket = chunk = nextWriteTimer = null\n',
     ],
     ['`], [], execute)\n    types.forEach', '`], [], execute).catch(() => [])\n    types.forEach'],
+    [
+      'stream && (stream.destroy(err), stream = null)\n',
+      'stream && (stream.destroy(err), stream = null)\n    final && (final(err), final = null)\n',
+    ],
+    ['return write(toBuffer(q))\n', 'const isReady = write(toBuffer(q))\n'],
+    [
+      '&& (!q.options.onexecute || q.options.onexecute(connection))\n',
+      '\n      return q.options.onexecute ? void q.options.onexecute(connection) : isReady\n',
+    ],
   ]) {
     const parts = text.split(old);
     if (parts.length !== 2) throw new Error(`${file} is not the version that is patched here`);

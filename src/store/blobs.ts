@@ -66,6 +66,6 @@ export interface BlobStore {
   readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Octets [start, end) in pieces, at most 256 kB in memory; a slow reader slows the reading down. */
   stream(hash: string, start: number, end: number): AsyncIterable<Uint8Array>;
-  /** Deletes blobs that had no reference for `graceMs`; returns how many. */
+  /** Looks at up to `limit` candidates, deletes those that had no reference for `graceMs`, and returns how many it has looked at. */
   collect(graceMs: number, limit: number): Promise<number>;
 }

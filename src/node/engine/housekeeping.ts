@@ -93,7 +93,12 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       pass: () => replies.forget(REPLY_AGE_MS, REPLIES_A_PASS),
     },
     { name: 'accounts whose deferred flags were written', everyMs: HOUR_MS / 6, pass: () => flushing.sweep() },
-    { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    {
+      name: 'blobs looked at for collection',
+      everyMs: HOUR_MS / 6,
+      most: BLOBS_A_PASS,
+      pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS),
+    },
     { name: 'refusals pruned', everyMs: HOUR_MS, pass: () => refusals.prune(REFUSAL_AGE_MS, MOST_REFUSALS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {

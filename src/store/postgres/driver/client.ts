@@ -87,12 +87,6 @@ const TEXT_AS_IT_IS: postgres.PostgresType = {
   parse: (text: unknown) => text,
 };
 
-/**
- * The most statements that wait for answers on one connection. A transaction that reaches this bound would not have the connection to
- * itself (porsager/postgres issue 1189), so it is above what all parts of a node have under way.
- */
-const MOST_PIPELINED = 1_000_000;
-
 /** Opens a pool; connections open at their first use. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { patienceMs } = options;
@@ -110,7 +104,6 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const closed = new ClosedConnections();
   const settings = {
     max: options.max,
-    max_pipeline: MOST_PIPELINED,
     onclose: () => closed.closed(),
     onnotice: () => {},
     connect_timeout: 10,
@@ -211,6 +204,8 @@ const CONNECTION_CODES = new Set([
 
 /** A standby, or a primary that was demoted, refuses a statement that writes. */
 const READ_ONLY = '25006';
+/** Connections of the server that was left are not cut more often. */
+const LEAVE_AGAIN_MS = 5_000;
 
 /** SQLSTATE of a server error, or the driver's own code. */
 export function codeOf(error: unknown): string {
@@ -228,6 +223,16 @@ function isOfConnection(error: unknown, code: string): boolean {
   return 'syscall' in error || ('severity' in error && error.severity === 'PANIC');
 }
 
+let leftAt = Number.NEGATIVE_INFINITY;
+
+/** A database that is only set to be read-only, on the same server, serves reads between two cuts. */
+function leaveStandby(): void {
+  const now = performance.now();
+  if (now - leftAt < LEAVE_AGAIN_MS) return;
+  leftAt = now;
+  cutWatched('the database server has become a standby');
+}
+
 /**
  * Converts an error of the driver to a StoreFault. Temporary: connection faults, crashes and SQLSTATE classes 08 (connection), 53
  * (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
@@ -237,7 +242,7 @@ export function storeFault(error: unknown): StoreFault {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   // All connections lead to that server, which stays read-only: new ones find the primary, by a balancer or at the next host of the URL.
-  if (code === READ_ONLY) cutWatched('the database server has become a standby');
+  if (code === READ_ONLY) leaveStandby();
   const temporary = isOfConnection(error, code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
   if (code === '55P03') {
     return new StoreFault('store-locked', `rows are locked: ${message}`, { temporary: true, cause: error });

@@ -114,6 +114,12 @@ function watch(socket: Watchable, patienceMs: number, isProbe: boolean): void {
   watched.add(socket);
 }
 
+function closedUnheard(): Error {
+  return Object.assign(new Error('the database server has closed the connection without a word'), {
+    code: 'ECONNRESET',
+  });
+}
+
 class WatchedSocket extends Socket {
   readAtWrite = -1;
   heardAt = 0;
@@ -152,7 +158,8 @@ class WatchedSocket extends Socket {
 
   override _destroy(error: Error | null, callback: WriteCallback): void {
     this.#gone(error === null && performance.now() - this.#openedAt > SETTLED_MS);
-    super._destroy(error, callback);
+    // A balancer without a server accepts and closes. Without an error, the driver would connect again at once, and go on for ever.
+    super._destroy(error ?? (this.bytesRead === 0 ? closedUnheard() : null), callback);
   }
 
   /**

@@ -178,7 +178,7 @@ async function collect(sql: Sql, graceMs: number, limit: number): Promise<number
       const dropped = gone.map((row) => row.hash);
       await tx`
         delete from blob_chunks where hash in (select decode(h, 'hex') from unnest(${dropped}::text[]) h)`;
-      return gone.length;
+      return hashes.length;
     });
   } catch (error) {
     throw storeFault(error);

@@ -1,4 +1,7 @@
 // Tests transactions whose connection closes, with a real server: they fail, they write all or nothing, and the pool goes on.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { codeOf, connect, type Sql, storeFault } from '../../../../src/store/postgres/driver/client.js';
 import { runs } from '../../../support/amounts.js';
@@ -69,6 +72,49 @@ test('a transaction that throws is rolled back, and its connection is of use', a
   await t.throwsAsync(begun, { message: 'enough' });
   t.is(await sql.begin(async (tx) => (await tx`insert into rows values (2) returning id`)[0]!['id']), 2);
   t.is(await count(), 1);
+});
+
+test('a COPY that the server refuses after its last octets ends its transaction', async (t) => {
+  const { sql, count } = await pools(t, 1);
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`;
+  await sql`create trigger refuse after insert on rows for each statement execute function refuse()`;
+  const begun = sql.begin(async (tx) => {
+    await pipeline([Buffer.from('1\n2\n')], await tx`copy rows from stdin`.writable());
+  });
+  await t.throwsAsync(begun, { message: /refused/ });
+  t.is(await count(), 0);
+});
+
+test('a transaction has its connection to itself, although the socket is full', async (t) => {
+  const { sql, count } = await pools(t, 1);
+  await sql`select 1`;
+  const octets = 'x'.repeat(8_000_000);
+  // The statement before fills the socket. The text of a begin is long enough to be written at once.
+  const waiting = sql`select length(${octets})`.execute();
+  const begun = sql.begin(`isolation level read committed${' '.repeat(1100)}`, async (tx) => {
+    await tx`insert into rows values (1)`;
+    throw new Error('enough');
+  });
+  await t.throwsAsync(begun, { message: 'enough' });
+  t.is((await waiting)[0]!['length'], octets.length);
+  await sql`insert into rows values (2)`;
+  t.is(await count(), 1);
+});
+
+test('a server that accepts and closes fails statements instead of being asked in a loop', async (t) => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    socket.end();
+    socket.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const sql = connect({ url: `postgres://a@127.0.0.1:${port}/a` }, { max: 1, applicationName: 'test' });
+  t.teardown(() => sql.end({ timeout: 0 }));
+  for (let i = 0; i < 3; i++) t.true(storeFault(await t.throwsAsync(async () => sql`select 1`)).temporary);
+  t.is(connections, 3);
 });
 
 test('a transaction has its connection to itself, although many statements wait on it', async (t) => {
