@@ -49,7 +49,7 @@ END
 if [ -z "$prefix" ]; then
   for number in 1 2 3; do
     eval "address=\$ADDRESS_$number"
-    there=$(awk -v name=node-$number '{ sub(/#.*/, ""); for (i = 2; i <= NF; i++) if ($i == name) { print $1; next } }' /etc/hosts)
+    there=$(awk -v name=node-$number '{ sub(/#.*/, ""); for (i = 2; i <= NF; i++) if ($i == name) print $1 }' /etc/hosts | sort -u)
     case $there in
       '') echo "$address node-$number" >>/etc/hosts ;;
       "$address") ;;

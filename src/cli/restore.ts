@@ -134,8 +134,12 @@ async function restore(file: string, options: Options): Promise<BackupCounts> {
       const releasesQueue = options.releaseQueue === true;
       const files: KeptFile[] = [];
       const { facts } = opened;
-      await fillStore(sql, { facts, releasesQueue, fill: (store) => fill(opened, store.fill, files) });
-      putFiles(files);
+      await fillStore(sql, {
+        facts,
+        releasesQueue,
+        fill: (store) => fill(opened, store.fill, files),
+        committed: () => putFiles(files),
+      });
       return postgresOutbound(sql).awaitingRelease();
     });
     progress.end();

@@ -62,15 +62,15 @@ async function run(options: SetupOptions): Promise<SetupResult> {
   const { prefix, isPrint } = answers;
   // The settings are read as a node reads them, so that a wrong one is named before anything is written.
   const config = readConfig(effectiveSettings(answers));
-  const planned = planFiles(answers);
+  const planned = planFiles(answers, config.dataDir.slice(prefix.length));
   if (isPrint) return resultOf(answers, config, planned.map(asPlanned), NOTHING_STORED);
   if (prefix === '' && process.getuid?.() !== 0)
     throw new CommandError('setup writes to /etc and makes a user: run it as root, or see what it writes with --print');
   if (prefix === '') refuseClosedProgram();
   await checkGivenDatabase(config);
   const owner = await makeUser(prefix);
-  const files = writeFiles(planned, prefix, owner);
   makeDataDirectory(config.dataDir, owner);
+  const files = writeFiles(planned, prefix, owner);
   const stored = answers.first === undefined ? NOTHING_STORED : await prepareStore(config, answers.first);
   return resultOf(answers, config, files, stored);
 }

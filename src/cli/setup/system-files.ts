@@ -62,7 +62,8 @@ function settingsOf({ hostname, acmeEmail, databaseUrl }: SetupAnswers, prefix =
   };
 }
 
-export function planFiles(answers: SetupAnswers): readonly PlannedFile[] {
+/** `dataDir`: of the node, without the prefix. */
+export function planFiles(answers: SetupAnswers, dataDir: string): readonly PlannedFile[] {
   const settings = Object.entries(settingsOf(answers)).map(settingLine);
   const head =
     '# Settings of Mansio, one NAME=value a line. "mansio config --env-file /etc/mansio/mansio.env" shows all of them.\n';
@@ -78,7 +79,11 @@ export function planFiles(answers: SetupAnswers): readonly PlannedFile[] {
     ...units.sort().map((name) => ({
       path: `${UNITS}/${name}`,
       mode: '0644',
-      content: unitFor(readFileSync(join(deployDirectory(), name), 'utf8'), process.argv[1] ?? INSTALLED),
+      content: unitFor(readFileSync(join(deployDirectory(), name), 'utf8'), {
+        program: process.argv[1] ?? INSTALLED,
+        node: process.execPath,
+        dataDir,
+      }),
       isShared: false,
     })),
   ];
@@ -89,12 +94,23 @@ function deployDirectory(): string {
   return join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'deploy');
 }
 
-/** Adapts a unit to where the program and Node.js are. `program`: the path with which the program was started. */
-export function unitFor(text: string, program: string, node = process.execPath): string {
+export interface Places {
+  /** The path with which the program was started. */
+  readonly program: string;
+  readonly node: string;
+  readonly dataDir: string;
+}
+
+/** Adapts a unit to where the program, Node.js and the data directory are. */
+export function unitFor(text: string, { program, node, dataDir }: Places): string {
   const command = USUAL_NODE.test(node) ? program : `${node} ${program}`;
-  const adapted = text.replaceAll(INSTALLED, command).replaceAll("-c 'mansio ", `-c '${command} `);
-  // A program in a home directory must be visible.
-  return /(?:^| )\/(?:home|root)\//.test(command)
+  const started = text.replaceAll(INSTALLED, command).replaceAll("-c 'mansio ", `-c '${command} `);
+  // Everything else is read-only for the service.
+  const writable = `[Service]\nReadWritePaths="-${dataDir.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
+  const isUsual = `${dataDir}/`.startsWith(`${DATA_DIRECTORY}/`);
+  const adapted = isUsual ? started : started.replace(/^\[Service\]$/m, () => writable);
+  // A program or data in a home directory must be visible.
+  return /(?:^| )\/(?:home|root)\//.test(`${command} ${dataDir}`)
     ? adapted.replace(/^ProtectHome=yes$/m, 'ProtectHome=read-only')
     : adapted;
 }

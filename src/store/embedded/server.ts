@@ -4,11 +4,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
-  chownSync,
   closeSync,
+  constants,
   existsSync,
   fchownSync,
   fstatSync,
+  lchownSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -78,7 +79,7 @@ export function createCluster(cluster: Cluster): void {
   // Use a unique name: the initdb of a killed node may still be running.
   const fresh = join(parent, `${prefix}${randomBytes(6).toString('hex')}`);
   mkdirSync(fresh, { mode: 0o700 });
-  if (cluster.user !== undefined) chownSync(fresh, cluster.user.uid, cluster.user.gid);
+  if (cluster.user !== undefined) lchownSync(fresh, cluster.user.uid, cluster.user.gid);
   const { initdb, postgres } = cluster.binaries;
   const shape = ['--encoding=UTF8', '--no-locale', '--data-checksums'];
   run(cluster, initdb, ['-D', fresh, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
@@ -106,7 +107,10 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   const launch = cluster.launch(cluster.binaries.postgres, postgresArgs);
   const said = `${cluster.directory}.start.log`;
   // Use a file, not a pipe: a server that outlives a killed node must not block or fail on it.
-  const output = openSync(said, 'w', 0o600);
+  // It is a new file: a link of the directory's owner must not lead root to another one.
+  rmSync(said, { force: true });
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  const output = openSync(said, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   // The next start may be that user's.
   if (cluster.user !== undefined) fchownSync(output, cluster.user.uid, cluster.user.gid);
   const began = fstatSync(output).mtimeMs;

@@ -1,7 +1,7 @@
 // The directory of the database's Unix socket. Anyone who can enter it is the superuser of the database, so only the database's
 // user (and root) can. Its path must fit into a socket address, so a long one moves to the temporary directory of the system.
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { chmodSync, lchownSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LocalFault } from '../local/local-fault.js';
@@ -42,7 +42,7 @@ function secured(directory: string, uid: number, user: DatabaseUser | undefined)
   const before = lstatSync(directory);
   const mine = before.uid === uid || before.uid === process.getuid?.();
   if (!before.isDirectory() || !(made || mine)) throw new LocalFault(`${directory} belongs to somebody else`);
-  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  if (user !== undefined) lchownSync(directory, user.uid, user.gid);
   chmodSync(directory, 0o700);
   return directory;
 }

@@ -40,7 +40,7 @@ export function openDataDirectory(path: string): DataDirectory {
   };
 }
 
-/** The live process that holds the directory, if any. */
+/** The live process that holds the directory, if any. @throws LocalFault when its lock file cannot be read */
 export function holderOf(path: string): ProcessIdentity | undefined {
   const generation = generations(path).at(-1);
   const holder = generation === undefined ? undefined : read(lockPath(path, generation));
@@ -81,7 +81,7 @@ const WHY_UNUSABLE: Readonly<Record<string, string>> = {
  * The `recursive` option of mkdir is not used: Node 20 to 24 loop forever where the system creates no directories, such as below
  * /proc.
  */
-function makeDirectory(path: string, mode: number): void {
+export function makeDirectory(path: string, mode: number): void {
   if (!existsSync(path)) makeDirectory(dirname(path), mode);
   try {
     mkdirSync(path, { mode });
@@ -96,6 +96,8 @@ function take(directory: string): string {
   const temporary = join(directory, `mansio.lock-${process.pid}-${randomBytes(6).toString('hex')}`);
   try {
     writeFileSync(temporary, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
+    // Root and the user of the service look for each other here, whatever the umask is.
+    chmodSync(temporary, 0o644);
     for (;;) {
       const seen = generations(directory);
       refuseIfLocked(directory, seen);
@@ -150,12 +152,16 @@ function lockPath(directory: string, generation: number): string {
   return join(directory, `mansio.lock.${generation}`);
 }
 
+/** @throws LocalFault when another user keeps the file closed: its process may be alive */
 function read(path: string): ProcessIdentity | undefined {
   try {
     const { pid, started } = JSON.parse(readFileSync(path, 'utf8'));
     return { pid: Number(pid), started: String(started) };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return undefined;
+    throw new LocalFault(
+      `${path} cannot be read, so another user's Mansio may use the data directory: stop it, or delete the file when none runs`,
+    );
   }
 }
 

@@ -12,23 +12,34 @@ import test from '../../support/test.js';
 
 const UNIT = readFileSync('deploy/mansio.service', 'utf8');
 const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+const PLACES = { program: '/usr/local/bin/mansio', node: '/usr/bin/node', dataDir: '/var/lib/mansio' };
 const isInstalled = analyze('--version').status === 0;
 const withSystemd = isInstalled ? test : test.skip;
 
 const lineOf = (text: string, name: string) => text.split('\n').find((line) => line.startsWith(`${name}=`));
 
 test('a unit names the program and its Node.js where they are', (t) => {
-  t.is(unitFor(UNIT, '/usr/local/bin/mansio', '/usr/bin/node'), UNIT);
-  const own = unitFor(UNIT, '/opt/mansio/bin/mansio', '/opt/node/bin/node');
+  t.is(unitFor(UNIT, PLACES), UNIT);
+  const own = unitFor(UNIT, { ...PLACES, program: '/opt/mansio/bin/mansio', node: '/opt/node/bin/node' });
   t.is(lineOf(own, 'ExecStart'), 'ExecStart=/opt/node/bin/node /opt/mansio/bin/mansio serve');
   t.is(lineOf(own, 'ProtectHome'), 'ProtectHome=yes');
-  const home = unitFor(UNIT, '/home/ann/mansio/bin/mansio', '/usr/bin/node');
+  const home = unitFor(UNIT, { ...PLACES, program: '/home/ann/mansio/bin/mansio' });
   t.is(lineOf(home, 'ProtectHome'), 'ProtectHome=read-only');
   const backup = "ExecStart=/bin/sh -c 'mansio backup x'\n";
   t.is(
-    unitFor(backup, '/opt/mansio/bin/mansio', '/usr/bin/node'),
+    unitFor(backup, { ...PLACES, program: '/opt/mansio/bin/mansio' }),
     "ExecStart=/bin/sh -c '/opt/mansio/bin/mansio backup x'\n",
   );
+});
+
+test('node and backup may write to another data directory, which is visible', (t) => {
+  for (const text of [UNIT, readFileSync('deploy/mansio-backup.service', 'utf8')]) {
+    const own = unitFor(text, { ...PLACES, dataDir: '/srv/100% "mail"' });
+    t.true(own.includes('[Service]\nReadWritePaths="-/srv/100%% \\"mail\\""\n'), own);
+    t.is(lineOf(own, 'ProtectHome'), 'ProtectHome=yes');
+    t.is(lineOf(unitFor(text, { ...PLACES, dataDir: '/home/mail' }), 'ProtectHome'), 'ProtectHome=read-only');
+    t.is(unitFor(text, { ...PLACES, dataDir: '/var/lib/mansio/data' }), unitFor(text, PLACES));
+  }
 });
 
 test('the backup sees the embedded database of the node, whose capability hides it where processes are hidden', (t) => {
@@ -39,7 +50,11 @@ test('the backup sees the embedded database of the node, whose capability hides 
 withSystemd('systemd takes the units as they are, and says that they are hardened', (t) => {
   const directory = temporaryDirectory('mansio-units-');
   for (const name of readdirSync('deploy').filter((each) => /\.(?:service|timer)$/.test(each))) {
-    const text = unitFor(readFileSync(join('deploy', name), 'utf8'), PROGRAM);
+    const text = unitFor(readFileSync(join('deploy', name), 'utf8'), {
+      program: PROGRAM,
+      node: process.execPath,
+      dataDir: '/srv/mail box',
+    });
     writeFileSync(join(directory, name), text);
   }
   const units = readdirSync(directory).map((name) => join(directory, name));

@@ -10,6 +10,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -201,6 +202,15 @@ function databasesOfDraft(dataDir: string): number {
     await query(database.address, (sql) => sql`select 1`);
     await database.stop();
     for (const name of readdirSync(dataDir)) t.like(statSync(join(dataDir, name)), owner, name);
+
+    // Root follows no link of that user.
+    const target = join(temporaryDirectory('mansio-embedded-'), 'target');
+    writeFileSync(target, 'of root');
+    rmSync(join(dataDir, 'postgres.start.log'));
+    symlinkSync(target, join(dataDir, 'postgres.start.log'));
+    await (await start(dataDir)).stop();
+    t.is(readFileSync(target, 'utf8'), 'of root');
+    t.is(statSync(target).uid, 0);
 
     // A data directory of a user whom the system does not know belongs to nobody's database.
     const unknown = temporaryDirectory('mansio-embedded-');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { holderOf, openDataDirectory } from '../../../src/store/local/data-directory.js';
@@ -57,6 +57,35 @@ test('a lock file that a crash left empty does not count', (t) => {
   writeFileSync(join(path, 'mansio.lock.1'), '');
   openDataDirectory(path).release();
   t.pass();
+});
+
+test('every user may read who holds the directory, whatever the umask is', (t) => {
+  const path = directory();
+  const umask = process.umask(0o077);
+  try {
+    const held = openDataDirectory(path);
+    t.is(statSync(join(path, locks(path)[0]!)).mode & 0o777, 0o644);
+    held.release();
+  } finally {
+    process.umask(umask);
+  }
+});
+
+test('a lock file that may not be read counts as held', (t) => {
+  const path = directory();
+  const lock = join(path, 'mansio.lock.1');
+  writeFileSync(lock, JSON.stringify({ pid: 2 ** 30, started: 'x' }), { mode: 0o600 });
+  chmodSync(path, 0o777);
+  chmodSync(lock, 0);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(54_321);
+  try {
+    for (const open of [openDataDirectory, holderOf])
+      t.throws(() => open(path), { instanceOf: LocalFault, message: /mansio\.lock\.1 cannot be read/ });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+  t.deepEqual(locks(path), ['mansio.lock.1']);
 });
 
 test('of many that start at once exactly one gets it, also from a dead holder', async (t) => {

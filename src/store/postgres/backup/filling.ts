@@ -16,6 +16,8 @@ export interface FillingOptions {
   readonly releasesQueue: boolean;
   /** Fills every table; what it throws undoes everything. */
   fill(store: FilledStore): Promise<void>;
+  /** Is called right after the commit: the schema of this version and the statistics may take minutes. */
+  committed(): void;
 }
 
 /** Refuses a file whose schema this version cannot have been or become. @throws BackupFault */
@@ -63,7 +65,7 @@ async function present(tx: SqlTransaction, names: readonly string[]): Promise<re
 }
 
 /** Brings the store to the schema of the backup, fills it, and brings it to the schema of this version. @throws BackupFault */
-export async function fillStore(sql: Sql, { facts, releasesQueue, fill }: FillingOptions): Promise<void> {
+export async function fillStore(sql: Sql, { facts, releasesQueue, fill, committed }: FillingOptions): Promise<void> {
   await refuseUnknownSchema(facts);
   const upTo = facts.schema.at(-1)?.name ?? '';
   const { version } = await migrate(sql, undefined, upTo);
@@ -79,6 +81,7 @@ export async function fillStore(sql: Sql, { facts, releasesQueue, fill }: Fillin
     await passSequences(tx, facts.sequences);
     await makeRestored(tx, releasesQueue);
   });
+  committed();
   await migrate(sql);
   await sql`analyze`;
 }

@@ -44,10 +44,11 @@ async function* once(octets: Uint8Array) {
   yield octets;
 }
 
-function filled(sql: Sql, { facts, rows }: Saved, releasesQueue = false): Promise<void> {
+function filled(sql: Sql, { facts, rows }: Saved, releasesQueue = false, committed = () => {}): Promise<void> {
   return fillStore(sql, {
     facts,
     releasesQueue,
+    committed,
     fill: async ({ fill }) => {
       for (const table of facts.tables) await fill(table, once(rows.get(table.name)!));
     },
@@ -241,10 +242,29 @@ test('what breaks a backup or a restore off is its error, and the connection can
   }
   const { facts } = copy;
   const table = facts.tables.find(({ name }) => name === 'blob_chunks')!;
-  const restored = fillStore(second, { facts, releasesQueue: false, fill: ({ fill }) => fill(table, cut()) });
+  const restored = fillStore(second, {
+    facts,
+    releasesQueue: false,
+    fill: ({ fill }) => fill(table, cut()),
+    committed: () => t.fail('nothing is committed'),
+  });
   await t.throwsAsync(restored, { message: 'the file is cut' });
   await filled(second, copy);
   t.is((await second`select from blob_chunks`).length, 20_000);
+});
+
+test('what belongs to the rows follows the commit at once, before the statistics', async (t) => {
+  const first = await opened(t);
+  await inhabited(first);
+  const copy = await saved(first);
+  const second = await opened(t);
+  const killed = filled(second, copy, false, () => {
+    throw new Error('killed');
+  });
+  await t.throwsAsync(killed, { message: 'killed' });
+  t.true((await second`select from accounts`).length > 0);
+  const [statistics] = await second`select reltuples from pg_class where oid = 'accounts'::regclass`;
+  t.is(statistics?.['reltuples'], -1);
 });
 
 test('a store with a node, a newer schema or an unknown one is refused', async (t) => {
