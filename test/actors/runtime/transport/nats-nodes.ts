@@ -31,9 +31,8 @@ export function open(
   return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log, limits });
 }
 
-/** Opens a transport, which is closed when the test ends. Tries again, because a busy machine may answer later than a start waits. */
-export async function node(
-  t: ExecutionContext,
+/** Opens a transport. Tries again, because a busy machine may answer later than a start waits. */
+export async function opened(
   clusterId: string,
   nodeId: string,
   at: At = server,
@@ -47,9 +46,20 @@ export async function node(
       return undefined;
     });
   }
-  const opened = transport;
-  t.teardown(() => opened.close());
-  return opened;
+  return transport;
+}
+
+/** Opens a transport, which is closed when the test ends. */
+export async function node(
+  t: ExecutionContext,
+  clusterId: string,
+  nodeId: string,
+  at: At = server,
+  limits: RequestLimitsOptions = {},
+): Promise<Transport> {
+  const transport = await opened(clusterId, nodeId, at, limits);
+  t.teardown(() => transport.close());
+  return transport;
 }
 
 export async function twoNodes(t: ExecutionContext, at?: At): Promise<Ends> {

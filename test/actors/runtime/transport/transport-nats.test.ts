@@ -16,18 +16,18 @@ import { Congested, NoResponders, PacketTooLarge } from '../../../../src/actors/
 import { askRaw } from '../../../support/cluster/raw-request.js';
 import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
-import { ACCOUNT, log, newCluster, node, open, ownServer, server, stranger, twoNodes } from './nats-nodes.js';
+import { ACCOUNT, log, newCluster, node, opened, ownServer, server, stranger, twoNodes } from './nats-nodes.js';
 import { collected, echo, events, request, transportContract } from './transport-contract.js';
 
 test.after.always(() => server.stop());
 
 transportContract(test, 'NATS, one node', async () => {
-  const transport = await open(newCluster(), 'alone');
+  const transport = await opened(newCluster(), 'alone');
   return { asker: transport, owner: transport };
 });
 transportContract(test, 'NATS, two nodes', async () => {
   const clusterId = newCluster();
-  return { asker: await open(clusterId, 'asker'), owner: await open(clusterId, 'owner') };
+  return { asker: await opened(clusterId, 'asker'), owner: await opened(clusterId, 'owner') };
 });
 
 test('clusters on one server do not hear each other', async (t) => {
