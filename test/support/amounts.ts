@@ -59,7 +59,7 @@ export const KILLS = {
   /** `scenarios/cluster/kill` kills nodes of a cluster under load. */
   cluster: amount(3, 30),
   /** `scenarios/cluster/failover`: faults of the machine with the primary of PostgreSQL. */
-  failover: amount(1, 10),
+  failover: amount(1, 4),
   /** `scenarios/cluster/imap` */
   clusterImap: amount(3, 20),
   /** `scenarios/cluster/pop3` kills after QUIT; every third time another node is killed. */
