@@ -85,22 +85,6 @@ test('a COPY that the server refuses after its last octets ends its transaction'
   t.is(await count(), 0);
 });
 
-test('a transaction has its connection to itself, although the socket is full', async (t) => {
-  const { sql, count } = await pools(t, 1);
-  await sql`select 1`;
-  const octets = 'x'.repeat(8_000_000);
-  // The statement before fills the socket. The text of a begin is long enough to be written at once.
-  const waiting = sql`select length(${octets})`.execute();
-  const begun = sql.begin(`isolation level read committed${' '.repeat(1100)}`, async (tx) => {
-    await tx`insert into rows values (1)`;
-    throw new Error('enough');
-  });
-  await t.throwsAsync(begun, { message: 'enough' });
-  t.is((await waiting)[0]!['length'], octets.length);
-  await sql`insert into rows values (2)`;
-  t.is(await count(), 1);
-});
-
 test('a server that accepts and closes fails statements instead of being asked in a loop', async (t) => {
   let connections = 0;
   const server = createServer((socket) => {
