@@ -2,6 +2,8 @@
 import { type AnonymousGuard, anonymousGuard } from '../../auth/origin.js';
 import { atMost } from '../../concurrency/time-bounds.js';
 import { OpenEventStreams } from '../../gateways/events/open-event-streams.js';
+import { Page } from '../../gateways/http/page/page.js';
+import { readPageFiles } from '../../gateways/http/page/page-files.js';
 import { createPipeline } from '../../gateways/http/pipeline/pipeline.js';
 import { routeTable } from '../../gateways/http/route-table.js';
 import { liveLists } from '../../gateways/http/routes/emails/live-lists.js';
@@ -75,6 +77,8 @@ export async function openHttp(
   const { rates, credentials } = checks;
   const meter = metrics && { meter: metrics.http };
   const cors = createCors(config.corsOrigins);
+  const files = await readPageFiles();
+  const page = files && new Page(files);
   const http = await listenOrFail({
     bind: httpBind,
     port: httpPort,
@@ -87,7 +91,7 @@ export async function openHttp(
         limits: limitsOf(HTTPS_LIMITS, processShare?.count ?? 1),
       },
     }),
-    handler: createPipeline({ routes, directory, credentials, guard, rates, log, tracer, ...meter }),
+    handler: createPipeline({ routes, directory, credentials, guard, rates, page, log, tracer, ...meter }),
     webSockets: [{ path: HUB_PATH, endpoint: hub }],
     ...(cors && { cors }),
     trusted: new TrustedNetworks(config.proxyNetworks),

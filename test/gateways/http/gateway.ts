@@ -9,6 +9,7 @@ import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { Rates } from '../../../src/auth/rates.js';
 import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
+import type { Page } from '../../../src/gateways/http/page/page.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
@@ -71,6 +72,7 @@ interface Options {
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
   readonly advertised?: Partial<Advertised>;
+  readonly page?: Page;
 }
 
 /** What the gateway tells clients about the cluster. */
@@ -148,6 +150,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       credentials: new Credentials({ directory, ...(options.tokens && { tokens: options.tokens }) }),
       guard: anonymousGuard({ ...OWN_NAMES, origins: options.origins ?? [] }),
       ...(options.rates && { rates: options.rates }),
+      page: options.page,
       log,
       deadlineMs: options.deadlineMs ?? 60_000,
     }),

@@ -1,4 +1,4 @@
-// The steps of every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters, query and body (404,
+// The steps of every request, in this order: page, route (404, 405), credential (401), rate (429), scope (403), parameters, query and body (404,
 // 400, 413, 415), handler, encoding, log line. No other file authenticates, authorizes, limits, validates or encodes. Refusals of the first
 // two steps also count for the rate.
 
@@ -16,13 +16,14 @@ import { primed } from '../../../net/tcp/primed-stream.js';
 import { newId } from '../../../store/ids/new-id.js';
 import { EncodedJson } from '../encoded-json.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from '../exchange.js';
+import type { Page } from '../page/page.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from '../problem.js';
 import type { AnyReply, Route, TextBody } from '../route.js';
 import { authenticate, authorize } from './auth.js';
 import { bodyLimiter } from './body-memory.js';
 import { type HttpMeter, NO_METER } from './meter.js';
 import { revalidated } from './revalidation.js';
-import { createRouter } from './router.js';
+import { createRouter, type Match } from './router.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 import { readBody, readParams, readQuery, readText } from './validation.js';
 
@@ -34,6 +35,8 @@ export interface PipelineOptions {
   readonly guard: AnonymousGuard;
   /** Absent: there are no limits. */
   readonly rates?: Rates;
+  /** Absent: the node has no page, and its paths are 404. */
+  readonly page?: Page | undefined;
   readonly log: Log;
   readonly meter?: HttpMeter;
   readonly tracer?: Tracer;
@@ -47,6 +50,8 @@ interface Trace {
   readonly span: Span;
   readonly tally: Tally;
   route: Route | undefined;
+  /** What stands for the path in logs, metrics and traces: that of the route, without values. */
+  path: string | null;
   principal: Principal | undefined;
   /** The callback of the handler's reply. */
   finished: AnyReply['finished'];
@@ -132,6 +137,9 @@ class Handling implements Call {
 }
 
 const NOTHING = new Uint8Array(0);
+const NOT_FOUND: Match = { kind: 'none' };
+/** The path of everything that the page serves. */
+const PAGE = '/*';
 /** Longer than the longest ask of a mailbox. */
 const DEADLINE_MS = 12_000;
 
@@ -161,6 +169,7 @@ class Pipeline {
   readonly #credentials: Credentials;
   readonly #guard: AnonymousGuard;
   readonly #rates: Rates;
+  readonly #page: Page | undefined;
   readonly #log: Log;
   readonly #meter: HttpMeter;
   readonly #tracer: Tracer;
@@ -174,6 +183,7 @@ class Pipeline {
     this.#credentials = credentials;
     this.#guard = guard;
     this.#rates = rates;
+    this.#page = options.page;
     this.#log = log;
     const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
     this.#meter = meter;
@@ -193,6 +203,7 @@ class Pipeline {
       span,
       tally,
       route: undefined,
+      path: null,
       principal: undefined,
       finished: undefined,
     };
@@ -216,7 +227,7 @@ class Pipeline {
     trace.finished?.(outcome === 'sent' && status < 300);
     if (error !== undefined) this.#log.error({ err: error, requestId: id }, 'reply broken off');
     const { method } = request;
-    const route = trace.route?.path ?? null;
+    const route = trace.path;
     const ms = performance.now() - started;
     this.#meter.answered(method, route, status, trace.route?.isEventStream ? answeredMs : ms);
     span.set({ 'http.request.method': method, 'http.response.status_code': status, 'mansio.request': id });
@@ -229,7 +240,13 @@ class Pipeline {
   }
 
   async #answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
-    const found = this.#match(request.method, request.path);
+    const page = this.#page?.owns(request.path) ? this.#page : undefined;
+    const fromPage = page?.answer(request);
+    if (fromPage !== undefined) {
+      trace.path = PAGE;
+      return fromPage;
+    }
+    const found = page === undefined ? this.#match(request.method, request.path) : NOT_FOUND;
     if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
     const { tally } = trace;
     if (found.kind !== 'route') {
@@ -238,6 +255,7 @@ class Pipeline {
     }
     const { route } = found;
     trace.route = route;
+    trace.path = route.path;
     trace.span.rename(`${route.method} ${route.path}`);
     let expiresAt: number | undefined;
     if (route.access === 'public') inRate(tally.countAnonymous(route.rate));

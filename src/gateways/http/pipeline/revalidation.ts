@@ -4,7 +4,7 @@ import type { HeaderField } from '../exchange.js';
 import type { AnyReply } from '../route.js';
 
 /** RFC 9110 §15.4.5: the fields of a 200 that caches need in a 304. */
-const KEPT = new Set(['etag', 'cache-control', 'content-security-policy']);
+const KEPT = new Set(['etag', 'cache-control', 'content-security-policy', 'vary']);
 
 /** Makes a strong validator from parts that never change. */
 export const entityTag = (...parts: readonly string[]): HeaderField => ['ETag', `"${parts.join('-')}"`];
