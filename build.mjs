@@ -2,8 +2,8 @@
 // Puts the SQL migrations and the files of Swagger UI beside the code that reads them, so that its package, which reports
 // installations to a third party, is no dependency of what runs. The new dist takes the place of the old at once, so a node or a test
 // run that loads something late still finds it. When nothing has changed since the last build, it stays; otherwise the compiler
-// compiles what has changed (`compiled` is its record of the rest), and the program is bundled when src has changed. The driver of
-// PostgreSQL is patched.
+// compiles what has changed (`compiled` is its record of the rest), the page is built when web or the client in src has changed, and the
+// program is bundled when src has changed. The driver of PostgreSQL is patched.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ if (problem !== undefined) {
 if (!hasCompiler) process.exit();
 
 const SETTINGS = ['build.mjs', 'bundle.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
-const made = fingerprint(['bench', 'dev', 'src', 'test']);
+const made = fingerprint(['bench', 'dev', 'src', 'test', 'web']);
 if (existsSync('dist/made-from') && readFileSync('dist/made-from', 'utf8') === made) process.exit();
 
 const migrations = 'src/store/postgres/migrations';
@@ -52,34 +52,47 @@ for (const file of [
   cpSync(`node_modules/swagger-ui-dist/${file}`, `${fresh}/src/gateways/http/routes/swagger-ui/${file}`);
 }
 patchDriver();
-const compiler = spawnSync(
-  'node_modules/.bin/tsc',
-  ['-p', '.', '--outDir', fresh, '--incremental', '--tsBuildInfoFile', record],
-  { stdio: 'inherit' },
-);
-if (compiler.status !== 0) {
-  rmSync(fresh, { recursive: true, force: true });
-  process.exit(compiler.status ?? 1);
-}
-const programMade = fingerprint(['src']);
-const programRecord = `${fresh}/program-made-from`;
-if (!existsSync(programRecord) || readFileSync(programRecord, 'utf8') !== programMade) {
+compile('-p', '.', '--outDir', fresh, '--incremental', '--tsBuildInfoFile', record);
+await whenChanged('page', ['src/client', 'web'], async () => {
+  compile('-p', 'web');
+  const { buildWeb } = await import('./web/build.mjs');
+  await buildWeb(fresh);
+});
+await whenChanged('program', ['src'], async () => {
   rmSync(`${fresh}/program`, { recursive: true, force: true });
   const { bundle } = await import('./bundle.mjs');
   await bundle(fresh);
-  writeFileSync(programRecord, programMade);
-}
+});
+// The code that serves the page is in the program.
+rmSync(`${fresh}/program/web`, { recursive: true, force: true });
+cpSync(`${fresh}/web/page`, `${fresh}/program/web`, { recursive: true });
 writeFileSync(`${fresh}/made-from`, made);
 // First: what is left of the old one when this process is killed has not been made from anything.
 rmSync('dist/made-from', { force: true });
 rmSync('dist', { recursive: true, force: true });
 renameSync(fresh, 'dist');
 
+function compile(...args) {
+  const { status } = spawnSync('node_modules/.bin/tsc', args, { stdio: 'inherit' });
+  if (status === 0) return;
+  rmSync(fresh, { recursive: true, force: true });
+  process.exit(status ?? 1);
+}
+
+/** Makes a part of dist when the files in these folders are not those that it was made from. */
+async function whenChanged(part, folders, make) {
+  const partRecord = `${fresh}/${part}-made-from`;
+  const partMade = fingerprint(folders);
+  if (existsSync(partRecord) && readFileSync(partRecord, 'utf8') === partMade) return;
+  await make();
+  writeFileSync(partRecord, partMade);
+}
+
 /** Of every file that is read; the lock file stands for the packages. */
 function fingerprint(folders) {
   const hash = createHash('sha256');
   const files = [...SETTINGS];
-  for (const folder of folders) {
+  for (const folder of folders.filter((name) => existsSync(name))) {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) files.push(join(entry.parentPath, entry.name));
     }
@@ -97,7 +110,9 @@ function removeOutdated() {
   for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const source = /^(.*)\.(?:js|d\.ts|js\.map)$/.exec(path.slice(fresh.length + 1))?.[1];
-    const isCopied = ['/swagger-ui/', '/program/', '/node_modules/'].some((folder) => path.includes(folder));
+    const isCopied = ['/swagger-ui/', '/program/', '/web/page/', '/node_modules/'].some((folder) =>
+      path.includes(folder),
+    );
     if (entry.isFile() && source !== undefined && !isCopied && !existsSync(`${source}.ts`)) rmSync(path);
   }
 }

@@ -1,0 +1,51 @@
+// Builds the page: `web/page/` of a dist gets index.html and `assets/`, whose names have hashes, each with a .br and a .gz beside it. The
+// style sheet of index.html gets the placeholder that the server replaces by the nonce of each reply.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build } from 'vite';
+
+const COMPRESSED = /\.(?:js|css|svg|html|json|webmanifest)$/;
+
+/** `dist`: gets the folder `web/page`. */
+export async function buildWeb(dist) {
+  const outDir = resolve(dist, 'web/page');
+  await build({
+    root: 'web',
+    configFile: false,
+    publicDir: 'public',
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      // They have light-dark() and dialogs.
+      target: ['chrome123', 'firefox121', 'safari17.5'],
+      // What is inlined as a `data:` URL is in every load of the page, and no policy allows it.
+      assetsInlineLimit: 0,
+      // The polyfill is an inline script.
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+  });
+  const page = join(outDir, 'index.html');
+  writeFileSync(page, withNonce(readFileSync(page, 'utf8')));
+  for (const file of readdirSync(join(outDir, 'assets'))) compress(join(outDir, 'assets', file));
+}
+
+function withNonce(html) {
+  const parts = html.split('<link rel="stylesheet"');
+  if (parts.length !== 2) throw new Error('index.html of the page is to have one style sheet');
+  return parts.join('<link rel="stylesheet" nonce="%STYLE_NONCE%"');
+}
+
+function compress(file) {
+  if (!COMPRESSED.test(file)) return;
+  const content = readFileSync(file);
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+  };
+  writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
+  writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+}

@@ -1,0 +1,53 @@
+// The keys of the page. Each view binds its own while it is shown; what was bound last has precedence. The sheet (`?`) lists what is bound.
+import { signal } from '@preact/signals';
+import type { TextKey } from '../i18n/t.js';
+
+export interface Shortcut {
+  /** As `KeyboardEvent.key` has it, such as `c`, `#` or `Enter`; `g i` is two keys, one after the other. */
+  readonly keys: string;
+  /** What the sheet says of it; without a text it is not listed. */
+  readonly text?: TextKey;
+  /** Returns false to leave the event to the browser. */
+  run(event: KeyboardEvent): void | false;
+}
+
+const SEQUENCE_MS = 1500;
+
+export const bound = signal<readonly Shortcut[]>([]);
+let pending: { readonly key: string; readonly until: number } | undefined;
+
+/** Returns what unbinds them. */
+export function bindKeys(shortcuts: readonly Shortcut[]): () => void {
+  bound.value = [...bound.peek(), ...shortcuts];
+  return () => {
+    bound.value = bound.peek().filter((one) => !shortcuts.includes(one));
+  };
+}
+
+export function startKeyboard(): () => void {
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (isField(event.target) || document.querySelector('dialog:modal') !== null) return;
+  const before = pending !== undefined && pending.until > event.timeStamp ? `${pending.key} ` : '';
+  pending = undefined;
+  const all = bound.peek();
+  const found = before === '' ? undefined : all.findLast(({ keys }) => keys === before + event.key);
+  const shortcut = found ?? all.findLast(({ keys }) => keys === event.key);
+  if (shortcut !== undefined) {
+    if (shortcut.run(event) !== false) event.preventDefault();
+  } else if (all.some(({ keys }) => keys.startsWith(`${event.key} `))) {
+    pending = { key: event.key, until: event.timeStamp + SEQUENCE_MS };
+  }
+}
+
+/** Where keys write text, or have a meaning of their own. */
+function isField(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
+    return true;
+  return target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type);
+}

@@ -1,0 +1,60 @@
+// The sheet of keys (`?`): what is bound where the reader is now.
+import './keys-sheet.css';
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../design/icon.js';
+import { t } from '../i18n/t.js';
+import { bindKeys, bound, type Shortcut } from './keyboard.js';
+
+const isOpen = signal(false);
+
+export function showKeys(): void {
+  isOpen.value = true;
+}
+
+export function KeysSheet() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => bindKeys([{ keys: '?', text: 'keys.sheet', run: showKeys }]), []);
+  useEffect(() => {
+    if (isOpen.value) dialog.current?.showModal();
+  }, [isOpen.value]);
+  if (!isOpen.value) return null;
+  const close = () => {
+    isOpen.value = false;
+  };
+  return (
+    <dialog ref={dialog} class="keys-sheet" aria-labelledby="keys-title" onClose={close}>
+      <header>
+        <h2 id="keys-title">{t('keys.title')}</h2>
+        <button type="button" class="icon-button" aria-label={t('app.close')} onClick={() => dialog.current?.close()}>
+          <Icon name="x" />
+        </button>
+      </header>
+      <p class="hint">{t('keys.hint')}</p>
+      <dl>
+        {listed(bound.value).map(([text, keys]) => (
+          <div key={text}>
+            <dt>
+              {keys.map((one) => (
+                <kbd key={one}>{one === ' ' ? '␣' : one}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </dialog>
+  );
+}
+
+/** What the keys do, each once, with all keys that do it. */
+function listed(shortcuts: readonly Shortcut[]): [text: string, keys: string[]][] {
+  const texts = new Map<string, string[]>();
+  for (const { keys, text } of shortcuts) {
+    if (text === undefined) continue;
+    const shown = t(text as 'keys.sheet');
+    const known = texts.get(shown) ?? [];
+    if (!known.includes(keys)) texts.set(shown, [...known, keys]);
+  }
+  return [...texts];
+}

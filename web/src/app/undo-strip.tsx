@@ -1,0 +1,44 @@
+// The strip at the lower edge: what has been done, and a button that undoes it. A screen reader hears it.
+import './undo-strip.css';
+import { useEffect } from 'preact/hooks';
+import { Icon } from '../design/icon.js';
+import { t } from '../i18n/t.js';
+import { bindKeys } from './keyboard.js';
+import { reasonOf } from './reason.js';
+import { strip, undo } from './undo.js';
+
+export function UndoStrip() {
+  useEffect(() => bindKeys([{ keys: 'z', text: 'undo.key', run: () => void takeBack() }]), []);
+  const shown = strip.value;
+  return (
+    <div class="undo-place" role="status" aria-live="polite">
+      {shown && (
+        <div class="undo-strip">
+          <span>{shown.text}</span>
+          {shown.undo && (
+            <button type="button" onClick={() => void takeBack()}>
+              {t('undo.undo')} <span class="key" aria-hidden="true">
+                z
+              </span>
+            </button>
+          )}
+          <button type="button" class="undo-dismiss" aria-label={t('undo.dismiss')} onClick={undo.dismiss}>
+            <Icon name="x" />
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+async function takeBack(): Promise<void> {
+  const taken = strip.peek()?.undo;
+  if (taken === undefined) return;
+  undo.dismiss();
+  try {
+    await taken();
+    undo.say(t('undo.undone'), 3000);
+  } catch (error) {
+    undo.say(t('app.failed', { reason: reasonOf(error) }));
+  }
+}

@@ -1,0 +1,6 @@
+// What Vite makes of imported files that are no modules: style sheets become part of the page's own, `?raw` is the text.
+declare module '*.css';
+declare module '*.svg?raw' {
+  const text: string;
+  export default text;
+}

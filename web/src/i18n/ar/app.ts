@@ -1,0 +1,31 @@
+// The Arabic texts of the frame of the page.
+import type { app as english } from '../en/app.js';
+import type { Translation } from '../t.js';
+
+export const app: Translation<typeof english> = {
+  'app.title': 'Mansio',
+  'app.reconnecting': 'جارٍ إعادة الاتصال…',
+  'app.menu': 'المجلدات',
+  'app.back': 'رجوع',
+  'app.close': 'إغلاق',
+  'app.cancel': 'إلغاء',
+  'app.failed': 'تعذّر ذلك: {reason}',
+  'app.noAnswer': 'الخادم لا يستجيب',
+  'app.signOut': 'تسجيل الخروج',
+  'app.notFound': 'لا يوجد شيء في هذا العنوان.',
+  'app.toInbox': 'إلى البريد الوارد',
+  'keys.title': 'المفاتيح',
+  'keys.hint': 'تعمل ما دام التركيز خارج الحقول.',
+  'keys.sheet': 'عرض المفاتيح',
+  'undo.undo': 'تراجع',
+  'undo.dismiss': 'إخفاء',
+  'undo.undone': 'تم التراجع',
+  'undo.key': 'التراجع عن آخر إجراء',
+  'signIn.title': 'تسجيل الدخول',
+  'signIn.key': 'مفتاح API',
+  'signIn.submit': 'تسجيل الدخول',
+  'signIn.hint': 'مفتاح لحسابك يبدأ بـ mansio_‎. لا يُحفظ، بل تبدأ به جلسة في هذا المتصفح.',
+  'signIn.link': 'إن لم يكن لديك مفتاح، ينشئ المشغّل رابطًا لتسجيل الدخول مرة واحدة:',
+  'signIn.demo': 'يطبع العرض التجريبي (npm start) مثل هذا الرابط عند بدئه.',
+  'signIn.refused': 'هذا المفتاح غير صالح. تحقق من لصقه كاملًا؛ وربما أُلغي.',
+};

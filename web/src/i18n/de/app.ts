@@ -1,0 +1,33 @@
+// The German texts of the frame of the page.
+import type { app as english } from '../en/app.js';
+import type { Translation } from '../t.js';
+
+export const app: Translation<typeof english> = {
+  'app.title': 'Mansio',
+  'app.reconnecting': 'Verbindung wird wiederhergestellt …',
+  'app.menu': 'Ordner',
+  'app.back': 'Zurück',
+  'app.close': 'Schließen',
+  'app.cancel': 'Abbrechen',
+  'app.failed': 'Das ging nicht: {reason}',
+  'app.noAnswer': 'der Server antwortet nicht',
+  'app.signOut': 'Abmelden',
+  'app.notFound': 'Unter dieser Adresse ist nichts.',
+  'app.toInbox': 'Zum Posteingang',
+  'keys.title': 'Tasten',
+  'keys.hint': 'Sie wirken, solange kein Feld den Fokus hat.',
+  'keys.sheet': 'Tasten zeigen',
+  'undo.undo': 'Rückgängig',
+  'undo.dismiss': 'Ausblenden',
+  'undo.undone': 'Rückgängig gemacht',
+  'undo.key': 'Letzte Aktion rückgängig machen',
+  'signIn.title': 'Anmelden',
+  'signIn.key': 'API-Schlüssel',
+  'signIn.submit': 'Anmelden',
+  'signIn.hint':
+    'Ein Schlüssel Ihres Kontos; er beginnt mit mansio_. Er wird nicht gespeichert: Mit ihm beginnt eine Sitzung dieses Browsers.',
+  'signIn.link': 'Ohne Schlüssel erstellt der Betreiber einen Link, der Sie einmal anmeldet:',
+  'signIn.demo': 'Die Demo (npm start) gibt einen solchen Link beim Start aus.',
+  'signIn.refused':
+    'Dieser Schlüssel gilt nicht. Prüfen Sie, ob er vollständig eingefügt ist; vielleicht wurde er auch widerrufen.',
+};

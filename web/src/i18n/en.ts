@@ -1,0 +1,8 @@
+// All English texts; each part of the page has a file of its own.
+import { app } from './en/app.js';
+import { compose } from './en/compose.js';
+import { list } from './en/list.js';
+import { message } from './en/message.js';
+import { settings } from './en/settings.js';
+
+export const en = { ...app, ...list, ...message, ...compose, ...settings } as const;

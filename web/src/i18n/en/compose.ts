@@ -1,0 +1,2 @@
+// The English texts of writing.
+export const compose = {} as const;

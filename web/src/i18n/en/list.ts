@@ -1,0 +1,2 @@
+// The English texts of the list, the folders and the search.
+export const list = {} as const;

@@ -1,0 +1,2 @@
+// The English texts of the message view.
+export const message = {} as const;

@@ -1,0 +1,2 @@
+// The English texts of the settings.
+export const settings = {} as const;
