@@ -1,7 +1,8 @@
 // Bundles the program: `program/` of a dist has one folder of few files, main.js for bin/mansio and worker.js for the threads that
 // decode bodies, made of src and of the packages that src imports. Code asks for its own files beside itself (`import.meta.url`), so
-// migrations, the files of Swagger UI and those of the page are copied there. Decision 0069 says why, and which packages stay outside.
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// migrations and the files of Swagger UI are copied there; the build puts the page there, too. Decision 0069 says why, and which packages
+// stay outside.
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -36,7 +37,6 @@ export async function bundle(dist) {
   });
   cpSync(`${dist}/src/store/postgres/migrations`, `${program}/migrations`, { recursive: true });
   cpSync(`${dist}/src/gateways/http/routes/swagger-ui`, `${program}/swagger-ui`, { recursive: true });
-  if (existsSync(`${dist}/web`)) cpSync(`${dist}/web`, `${program}/web`, { recursive: true });
   writeFileSync(`${program}/THIRD-PARTY-LICENSES`, licencesOf(packagesIn(metafile)));
 }
 

@@ -97,21 +97,45 @@ test('src has few folders, no folder has many files, and src has no file of its 
     names.filter((entry) => !entry.isDirectory()).map(({ name }) => name),
     [],
   );
-  for (const root of [SRC, 'test', 'dev', 'bench']) {
+  for (const root of [SRC, 'test', 'dev', 'bench', 'web']) {
     const large = [...folders(root)].filter(([, count]) => count > MOST_FILES);
     t.deepEqual(large, []);
   }
 });
 
-/** A test of src/a/b.ts is test/a/b.test.ts; further ones are test/a/b.ASPECT.test.ts. Other roots have their tests in test/dev and so on. */
+/**
+ * A test of src/a/b.ts is test/a/b.test.ts; further ones are test/a/b.ASPECT.test.ts. Other roots have their tests in test/dev and so on;
+ * web/src has them in test/web.
+ */
 test('the tests mirror src; whole nodes are tested in test/scenarios', (t) => {
   const stray = files('test').filter((name) => {
     const tested = /^(.+?)(?:\.[\w-]+)?\.test\.ts$/.exec(name.split(sep).join('/'))?.[1];
     if (tested === undefined || WHOLE.includes(tested) || /^(scenarios|docs)\//.test(tested)) return false;
-    const places = [`${SRC}/${tested}.ts`, `test/${tested}.ts`, `${tested}.ts`, `${tested}.js`, `${tested}.mjs`];
-    return !places.some((place) => existsSync(place));
+    const ofPage = tested.replace(/^web\//, 'web/src/');
+    const places = [`${SRC}/${tested}`, `test/${tested}`, ofPage, tested];
+    return !places.some((place) => ['ts', 'tsx', 'js', 'mjs'].some((ending) => existsSync(`${place}.${ending}`)));
   });
   t.deepEqual(stray, []);
+});
+
+/** Packages that are part of the page. */
+const PAGE_PACKAGES = /^(?:preact(?:\/[\w-]+)?|@preact\/signals|rxjs|dompurify|squire-rte|\.\/[\w-]+\.svg\?raw)$/;
+
+test('the page imports its own files, the client and few packages; only the client talks to the network', (t) => {
+  const broken: string[] = [];
+  for (const name of readdirSync('web/src', { recursive: true, encoding: 'utf8' })) {
+    if (!/\.tsx?$/.test(name)) continue;
+    const text = readFileSync(join('web/src', name), 'utf8');
+    for (const [, target = ''] of text.matchAll(/(?:from|import|import\() ?'([^']+)'/g)) {
+      const path = normalize(join('web/src', dirname(name), target));
+      const isOwn = target.startsWith('.') && /^(?:web\/src|src\/client)\//.test(path);
+      if (!isOwn && !PAGE_PACKAGES.test(target)) broken.push(`web/src/${name} must not import ${target}`);
+    }
+    const asks = /\b(?:fetch\(|new (?:XMLHttpRequest|WebSocket|EventSource)\b|navigator\.sendBeacon)/;
+    if (asks.test(text)) broken.push(`web/src/${name} talks to the network`);
+    if (/\bcreateClient\(/.test(text) && !name.startsWith('app/')) broken.push(`web/src/${name} makes a client`);
+  }
+  t.deepEqual(broken, []);
 });
 
 test('what runs the tests and benchmarks imports none of them', (t) => {
@@ -253,9 +277,9 @@ test('tests are declared with the test function that lets files share a process'
 
 test('comments are sentences: none begins with Of or By', (t) => {
   const broken: string[] = [];
-  for (const folder of ['src', 'test', 'dev', 'bench']) {
+  for (const folder of ['src', 'test', 'dev', 'bench', 'web']) {
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.ts'),
+      /\.tsx?$/.test(name),
     )) {
       const lines = readFileSync(join(folder, name), 'utf8').split('\n');
       const isWhole = (i: number) => !/^\s*(\/\/|\*) /.test(lines[i - 1] ?? '');

@@ -2,14 +2,25 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { temporaryDirectory } from '../dev/temporary-directory.js';
 import test from './support/test.js';
 
 const MIGRATION = 'src/store/postgres/migrations/0001_zoë.sql';
+const PAGE = "import './page.css';\ndocument.title = 'Zoë';\n";
 
 function smallClone() {
   const clone = temporaryDirectory('mansio-build-');
-  for (const file of ['bin', 'build.mjs', 'bundle.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
+  for (const file of [
+    'bin',
+    'build.mjs',
+    'bundle.mjs',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'web/build.mjs',
+    'web/tsconfig.json',
+  ])
     cpSync(file, join(clone, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
   for (const folder of [
@@ -19,6 +30,7 @@ function smallClone() {
     'src/cli',
     'src/message-content/decode',
     'src/store/postgres/migrations',
+    'web/src',
   ])
     mkdirSync(join(clone, folder), { recursive: true });
   writeFileSync(join(clone, MIGRATION), 'select 1;');
@@ -26,6 +38,10 @@ function smallClone() {
   writeFileSync(join(clone, 'src/cli/main.ts'), 'import { name } from "../zoe.js";\n\nconsole.log(name);\n');
   writeFileSync(join(clone, 'src/message-content/decode/worker.ts'), '');
   writeFileSync(join(clone, 'src/gone.ts'), 'export const isGone = true;\n');
+  writeFileSync(join(clone, 'web/index.html'), '<!doctype html><script type="module" src="/src/main.ts"></script>');
+  writeFileSync(join(clone, 'web/src/page.css'), 'body { color: red; }');
+  writeFileSync(join(clone, 'web/src/files.d.ts'), "declare module '*.css';\n");
+  writeFileSync(join(clone, 'web/src/main.ts'), PAGE);
   const at = (path: string) => join(clone, path);
   const build = () => {
     const { status, stderr, stdout } = spawnSync(process.execPath, ['build.mjs'], { cwd: clone, encoding: 'utf8' });
@@ -51,6 +67,32 @@ test('a build is skipped when nothing has changed, and made again when anything 
   writeFileSync(at('src/zoe.ts'), "export const name = 'Zoé';\n");
   t.not(build(), third);
   t.is(spawnSync(process.execPath, [at('bin/mansio')], { encoding: 'utf8' }).stdout, 'Zoé\n');
+});
+
+test('the page is built when web or the client has changed: with hashes, compressed files, and the place of the nonce', (t) => {
+  const { at, build } = smallClone();
+  const page = () => readFileSync(at('dist/program/web/index.html'), 'utf8');
+  t.is(typeof build(), 'number');
+  const first = page();
+  t.regex(first, /<link rel="stylesheet" nonce="%STYLE_NONCE%"[^>]* href="\/assets\/index-[\w-]+\.css">/);
+  const [, script] = /src="(\/assets\/index-[\w-]+\.js)"/.exec(first) ?? [];
+  const content = readFileSync(at(`dist/program/web${script}`));
+  t.deepEqual(brotliDecompressSync(readFileSync(at(`dist/program/web${script}.br`))), content);
+  t.deepEqual(gunzipSync(readFileSync(at(`dist/program/web${script}.gz`))), content);
+  writeFileSync(at('dist/web/page/kept'), '');
+
+  writeFileSync(at('src/zoe.ts'), "export const name = 'Zoé';\n");
+  t.is(typeof build(), 'number');
+  t.is(page(), first);
+  t.true(existsSync(at('dist/web/page/kept')));
+
+  writeFileSync(at('web/src/main.ts'), `${PAGE}document.body.append('Zoé');\n`);
+  t.is(typeof build(), 'number');
+  t.not(page(), first);
+  t.false(existsSync(at(`dist/program/web${script}`)));
+  t.false(existsSync(at('dist/web/page/kept')));
+  writeFileSync(at('web/src/main.ts'), `${PAGE}document.titel = '';\n`);
+  t.regex(String(build()), /web\/src\/main\.ts.*error TS2551/);
 });
 
 /** The program is killed when it has removed a part of the previous dist. */

@@ -17,6 +17,7 @@ const SUBJECTS: readonly string[] = [
   'Mail out',
   'HTTP and IMAP',
   'Hub, events and webhooks',
+  'Web mail',
   'Logins and rates',
 ];
 

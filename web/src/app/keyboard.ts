@@ -8,7 +8,7 @@ export interface Shortcut {
   /** What the sheet says of it; without a text it is not listed. */
   readonly text?: TextKey;
   /** Returns false to leave the event to the browser. */
-  run(event: KeyboardEvent): void | false;
+  run(event: KeyboardEvent): unknown;
 }
 
 const SEQUENCE_MS = 1500;

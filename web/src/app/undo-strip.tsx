@@ -17,7 +17,8 @@ export function UndoStrip() {
           <span>{shown.text}</span>
           {shown.undo && (
             <button type="button" onClick={() => void takeBack()}>
-              {t('undo.undo')} <span class="key" aria-hidden="true">
+              {t('undo.undo')}{' '}
+              <span class="key" aria-hidden="true">
                 z
               </span>
             </button>

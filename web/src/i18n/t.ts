@@ -24,7 +24,7 @@ export type Language = (typeof LANGUAGES)[number];
 
 interface Current {
   readonly language: Language;
-  /** Of dates and numbers: the browser's own, where it is of this language. */
+  /** The locale of dates and numbers: the browser's own, where it is of this language. */
   readonly locale: string;
   readonly texts: Texts;
 }

@@ -1,0 +1,80 @@
+// Chromium for tests of the page: it starts once per test file. A window is a browser profile of its own, signed in or not; a test fails
+// when its page reports an error or a violation of its policy, or asks another host for something.
+import { AxeBuilder } from '@axe-core/playwright';
+import { type ExecutionContext, registerCompletionHandler } from 'ava';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findProgram } from '../../../dev/executables.js';
+import { testWith } from '../test-with.js';
+
+/** Declares a test that is skipped where Chromium is not installed. */
+export const testInBrowser = testWith('chromium');
+
+/** A test of the page takes long on a busy machine; nothing in it measures time. */
+export const BROWSER_TEST_MS = 180_000;
+
+const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+let launched: Promise<Browser> | undefined;
+
+registerCompletionHandler(async () => {
+  await (await launched)?.close();
+});
+
+export function browserOfFile(): Promise<Browser> {
+  // root cannot use Chromium's sandbox.
+  launched ??= chromium.launch({ executablePath: findProgram('chromium')!, args: ['--no-sandbox'], timeout: 0 });
+  return launched;
+}
+
+export interface Window {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page reported and should not have; a test that provokes a report removes it here. */
+  readonly faults: string[];
+}
+
+/** Opens a window at a node's page. `origin`: such as `http://127.0.0.1:8080`. */
+export async function openWindow(
+  t: ExecutionContext,
+  origin: string,
+  { path = '/', ...options }: BrowserContextOptions & { readonly path?: string } = {},
+): Promise<Window> {
+  t.timeout(BROWSER_TEST_MS);
+  const browser = await browserOfFile();
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  t.teardown(() => context.close());
+  // The time-out of the test is the limit.
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  watch(page, origin, faults);
+  await page.goto(`${origin}${path}`);
+  return { page, context, faults };
+}
+
+/** Adds to `faults` what a page may not do: errors, violations of its policy, requests to other hosts. */
+export function watch(page: Page, origin: string, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
+  page.on('console', (line) => {
+    if (/content.security.policy|trusted ?(type|script|html)/i.test(line.text())) faults.push(line.text());
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (/^(https?|wss?):$/.test(url.protocol) && url.host !== new URL(origin).host) faults.push(`request: ${url}`);
+  });
+}
+
+/** Signs in with an API key, as a person does. */
+export async function signIn({ page }: Pick<Window, 'page'>, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation').waitFor({ state: 'attached' });
+}
+
+/** Returns what axe finds against WCAG 2.2 AA: one line each. */
+export async function accessibilityFaults({ page }: Pick<Window, 'page'>): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(LEVELS).analyze();
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id}: ${help}: ${target.join(' ')}: ${failureSummary}`),
+  );
+}
