@@ -31,6 +31,8 @@ export const emailListItem = object({
   attachmentCount: integer(),
   /** The outbound email whose copy in Sent this is. */
   outboundId: optional(string()),
+  /** The draft that this email is the content of. */
+  draftId: optional(string()),
   /** The first mailboxes of the To field; only for emails in Sent or Drafts. */
   to: optional(array(namedAddress)),
 });

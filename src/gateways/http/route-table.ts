@@ -85,11 +85,14 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
     ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),
-    discoveryRoute(() => ({
-      ...connectionInfo(),
-      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
-      version: sources.version,
-    })),
+    discoveryRoute(
+      () => ({
+        ...connectionInfo(),
+        features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
+        version: sources.version,
+      }),
+      sources.composing.maxMessageSize,
+    ),
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),

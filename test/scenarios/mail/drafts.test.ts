@@ -104,6 +104,7 @@ test('what comes into Drafts otherwise is a draft: shown, changed, sent, with it
   await move(draftsId);
   const [listed] = await drafts();
   t.is(listed?.subject, 'Zoë 💌');
+  t.is((await inDrafts())[0]?.draftId, listed!.id);
   const shown = await client.get<Draft>(`/api/outbound/drafts/${listed!.id}`);
   t.deepEqual(
     shown.recipients.map(({ type, address, displayName }) => [type, address, displayName]),

@@ -8,6 +8,7 @@ export interface ListedEmail {
   readonly subject: string;
   readonly isRead: boolean;
   readonly receivedAt: string;
+  readonly draftId?: string;
 }
 
 export interface EmailList {

@@ -32,7 +32,7 @@ export async function listItems<T>(
   });
 }
 
-type OwnMail = Pick<EmailListItem, 'outboundId' | 'to'>;
+type OwnMail = Pick<EmailListItem, 'outboundId' | 'draftId' | 'to'>;
 
 /** Additional fields of the account's own mail, in Sent and Drafts, by email id; undefined when there is none. */
 async function ownMail(
@@ -51,8 +51,9 @@ async function ownMail(
   ]);
   const shown = ids.map((id): [string, OwnMail] => {
     const outboundId = outbound.get(id);
+    const draftId = state.outbound.drafts.draftOf(id);
     const to = (recipients.get(id) ?? []).map(({ name, address }) => ({ address, displayName: name }));
-    return [id, { ...(outboundId !== undefined && { outboundId }), to }];
+    return [id, { ...(outboundId !== undefined && { outboundId }), ...(draftId !== undefined && { draftId }), to }];
   });
   return new Map(shown);
 }

@@ -1,6 +1,6 @@
 // What clients need before they have a credential: the servers of the mail protocols and the features of this server. Main passes it from
 // the configuration and the cluster's listeners.
-import { flag, record, text } from '../fields.js';
+import { flag, record, text, whole } from '../fields.js';
 import { named } from '../openapi/json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 import { type ConnectionInfo, protocolInfo } from './connection-info.js';
@@ -23,11 +23,12 @@ const discovery = named(
     version: text({ description: 'Version of the server' }),
     apiVersion: text(),
     oidcEnabled: flag({ description: 'The same as `features.oidc`' }),
+    maxMessageSize: whole({ description: 'Bytes of the largest message that is accepted and sent' }),
   }),
 );
 
 /** `info` is called at each request, because listeners start and stop. */
-export function discoveryRoute(info: () => DiscoveryInfo): Route {
+export function discoveryRoute(info: () => DiscoveryInfo, maxMessageSize: number): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/discovery',
@@ -37,7 +38,8 @@ export function discoveryRoute(info: () => DiscoveryInfo): Route {
     replies: { 200: discovery },
     handler: async () => {
       const { smtp, pop3, imap, features, version } = info();
-      const json = { smtp, pop3, imap, features, version, apiVersion: API_VERSION, oidcEnabled: features.oidc };
+      const { oidc: oidcEnabled } = features;
+      const json = { smtp, pop3, imap, features, version, apiVersion: API_VERSION, oidcEnabled, maxMessageSize };
       return { status: 200, json };
     },
   });

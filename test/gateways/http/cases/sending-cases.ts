@@ -72,6 +72,7 @@ export const sends: readonly Step[] = [
         inReplyTo: null,
         references: null,
         retryCount: 0,
+        nextRetryAt: body.createdAt,
         lastError: null,
         recipients: [
           {

@@ -1,6 +1,6 @@
 // Says how the public routes reply to callers without a credential.
 
-import { VAPID_KEY } from '../gateway.js';
+import { MAX_MESSAGE_SIZE, VAPID_KEY } from '../gateway.js';
 import type { Case } from './endpoint-case.js';
 
 const AUTODISCOVER = '/autodiscover/autodiscover.json';
@@ -20,6 +20,7 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
           version: '0.0.0',
           apiVersion: 'v1',
           oidcEnabled: false,
+          maxMessageSize: MAX_MESSAGE_SIZE,
         }),
     },
   ],

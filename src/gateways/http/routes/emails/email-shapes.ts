@@ -72,6 +72,7 @@ const emailItem = named(
       ...ownHead,
       previewText: text({ description: 'The beginning of the text' }),
       outboundId: optional(uuid({ description: 'Id of the outbound email whose copy in Sent this is' })),
+      draftId: optional(uuid({ description: 'Id of the draft, for an email in Drafts' })),
       to: optional(list(namedMailbox)),
     }),
   ),

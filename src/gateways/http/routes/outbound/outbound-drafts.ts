@@ -6,7 +6,8 @@ import type { Payload } from '../../../../actors/runtime/protocol.js';
 import { parseAddress } from '../../../../mail-format/address.js';
 import { LONGEST_SUBJECT } from '../../../../mail-format/writing/reply.js';
 import type { HeaderField } from '../../exchange.js';
-import { idParameter } from '../../fields.js';
+import { closedRecord, idParameter, uuid } from '../../fields.js';
+import { named } from '../../openapi/json-schema.js';
 import { entityTag, matchingTags } from '../../pipeline/revalidation.js';
 import { invalid, notFound, Problem, refused, unavailable } from '../../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../../route.js';
@@ -36,8 +37,9 @@ import {
   draftPage,
   draftSummaryOf,
   MOST_RECIPIENTS,
+  maybe,
   queued,
-  sendDraftInput,
+  sendAt,
 } from './outbound-shapes.js';
 import { NOT_OWN, ownAddress, type Sender, senderOf } from './sender.js';
 
@@ -46,6 +48,15 @@ const EXAMPLE: Infer<typeof draftInput> = {
   textBody: 'At noon?',
   recipients: [{ address: 'bob@example.org', displayName: 'Bob', type: 'To' }],
 };
+
+const sendDraftInput = named(
+  'SendDraftInput',
+  closedRecord({
+    sendAt,
+    repliesTo: maybe(uuid({ description: 'The email that the draft answers: it is marked as answered' })),
+    forwards: maybe(uuid({ description: 'The email that the draft forwards: it is marked as forwarded' })),
+  }),
+);
 
 /** A draft that changes while it is being sent is read at most this many times. */
 const ATTEMPTS = 4;
@@ -208,7 +219,8 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       isConditional: true,
       replies: { 200: queued },
       problems: [400, 413],
-      handler: async ({ principal, params, body: { sendAt }, ifMatch: field }) => {
+      handler: async ({ principal, params, body, ifMatch: field }) => {
+        const how = { sendAt: body.sendAt, original: originalOf(body) };
         const { ifMatch } = versionsOf(field);
         const sender = await senderOf(sources.profiles, principal.accountId);
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -218,7 +230,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
           const outgoing = await outgoingOf(sources, sender, draft);
           if (outgoing instanceof Problem) return outgoing;
           const { id, updatedAt } = draft.email;
-          const outcome = await enqueue(sources, sender, outgoing, { draft: { id, updatedAt }, sendAt });
+          const outcome = await enqueue(sources, sender, outgoing, { draft: { id, updatedAt }, ...how });
           if (outcome.reply !== undefined) return sent(outcome);
           if (outcome.refusal !== 'draftChanged') return refused(outcome.refusal);
         }
@@ -240,6 +252,12 @@ const tagOf = (updatedAt: number): HeaderField => entityTag(String(updatedAt));
 function versionsOf(field: string | undefined): { readonly ifMatch?: number[] } {
   const ifMatch = matchingTags(field)?.filter((tag) => /^\d{1,16}$/.test(tag));
   return ifMatch === undefined ? {} : { ifMatch: ifMatch.map(Number) };
+}
+
+/** An email that is gone by the time of the commit is not marked. */
+function originalOf({ repliesTo, forwards }: Infer<typeof sendDraftInput>) {
+  if (repliesTo != null) return { emailId: repliesTo, flag: '\\Answered' as const };
+  return forwards != null ? { emailId: forwards, flag: '$Forwarded' as const } : undefined;
 }
 
 type Bodies = Pick<OutgoingEmail, 'textBody' | 'htmlBody'>;

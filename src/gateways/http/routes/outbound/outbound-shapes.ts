@@ -69,6 +69,7 @@ const summary = {
   inReplyTo: nullable(text()),
   references: nullable(text({ description: 'Message ids, separated by spaces' })),
   retryCount: whole(),
+  nextRetryAt: nullable(timestamp({ description: 'When the next attempt is due, while one waits' })),
   lastError: nullable(text({ description: 'Error of the last delivery that failed' })),
   recipients: list(recipient),
 };
@@ -167,7 +168,7 @@ export const timeline = list(attempt);
 
 // Structs of requests. They refuse text that PostgreSQL does not accept: NUL, and half of a surrogate pair.
 
-const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
+export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 
 const prose = () =>
   leaf<string>('string', (value) => {
@@ -193,7 +194,7 @@ const line = (most: number) =>
 
 const TIME_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-const sendAt = maybe(
+export const sendAt = maybe(
   leaf<string>(
     'string',
     (value) =>
@@ -207,8 +208,6 @@ const sendAt = maybe(
     },
   ),
 );
-
-export const sendDraftInput = named('SendDraftInput', closedRecord({ sendAt }));
 
 const address = (description: string) =>
   coerce(
@@ -349,6 +348,7 @@ export function itemOf(email: OutboundEmail): Infer<typeof outboundItem> {
     inReplyTo: email.inReplyTo,
     references: email.references.length === 0 ? null : email.references.join(' '),
     retryCount: email.retryCount,
+    nextRetryAt: timeOrNull(email.nextRetryAt),
     lastError: email.lastError,
     recipients: recipientsOf(email),
   };

@@ -1,4 +1,5 @@
 // Tests drafts over HTTP: their entity tags, and drafts that a mail program has written.
+import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../../../src/actors/mailbox/protocol.js';
@@ -205,4 +206,20 @@ test('the versions of a draft have one Message-ID, and the message that is sent 
   const { payload } = await sent(t, gateway, id);
   t.truthy(payload.summary.messageId);
   t.not(payload.summary.messageId, first);
+});
+
+test('a draft that is sent marks the email that it answers or forwards', async (t) => {
+  const gateway = await startGateway(t);
+  for (const [member, flag] of [
+    ['repliesTo', '\\Answered'],
+    ['forwards', '$Forwarded'],
+  ] as const) {
+    const made = await gateway.fetch('/api/outbound/drafts', { method: 'POST', json: DRAFT });
+    const { id } = (await made.json()) as { id: string };
+    const emailId = randomUUID();
+    const path = `/api/outbound/drafts/${id}/send`;
+    t.is((await gateway.fetch(path, { method: 'POST', json: { [member]: 'x' } })).status, 400);
+    t.is((await gateway.fetch(path, { method: 'POST', json: { [member]: emailId } })).status, 200);
+    t.deepEqual(lastQueued(gateway).original, { emailId, flag });
+  }
 });
