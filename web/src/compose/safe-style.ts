@@ -15,7 +15,8 @@ export function safeDeclarations(style: string): readonly (readonly [name: strin
       .slice(colon + 1)
       .replace(/!\s*important\s*$/i, '')
       .trim();
-    const isSafe = colon > 0 && LOOKS.test(name) && value !== '' && value.length <= LONGEST_VALUE && !UNSAFE.test(value);
+    const isSafe =
+      colon > 0 && LOOKS.test(name) && value !== '' && value.length <= LONGEST_VALUE && !UNSAFE.test(value);
     // Negative margins move what follows.
     return isSafe && !(name.startsWith('margin') && value.includes('-')) ? [[name, value] as const] : [];
   });
