@@ -1,4 +1,5 @@
-// Compiles src, dev, test and bench to dist/, whose modules tests import, and bundles the program, which they start (bundle.mjs).
+// Compiles src, dev, test and bench to dist/, whose modules tests import, and bundles the program, which they start (bundle.mjs). Compiles
+// the client for browsers to dist/client, with its types.
 // Puts the SQL migrations and the files of Swagger UI beside the code that reads them, so that its package, which reports
 // installations to a third party, is no dependency of what runs. The new dist takes the place of the old at once, so a node or a test
 // run that loads something late still finds it. When nothing has changed since the last build, it stays; otherwise the compiler
@@ -53,6 +54,10 @@ for (const file of [
 }
 patchDriver();
 compile('-p', '.', '--outDir', fresh, '--incremental', '--tsBuildInfoFile', record);
+await whenChanged('client', ['src/client'], () => {
+  rmSync(`${fresh}/client`, { recursive: true, force: true });
+  if (existsSync('src/client')) compile('-p', 'src/client', '--outDir', `${fresh}/client`);
+});
 await whenChanged('page', ['src/client', 'web'], async () => {
   compile('-p', 'web');
   const { buildWeb } = await import('./web/build.mjs');
@@ -110,7 +115,7 @@ function removeOutdated() {
   for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const source = /^(.*)\.(?:js|d\.ts|js\.map)$/.exec(path.slice(fresh.length + 1))?.[1];
-    const isCopied = ['/swagger-ui/', '/program/', '/web/page/', '/node_modules/'].some((folder) =>
+    const isCopied = ['/swagger-ui/', `${fresh}/client/`, '/program/', '/web/page/', '/node_modules/'].some((folder) =>
       path.includes(folder),
     );
     if (entry.isFile() && source !== undefined && !isCopied && !existsSync(`${source}.ts`)) rmSync(path);

@@ -81,6 +81,17 @@ test('imports follow the layout', (t) => {
   );
 });
 
+test('the client runs in browsers: it imports nothing of the server and no module of Node.js, and no part of the server imports it', (t) => {
+  const isOfClient = (file: string) => file.startsWith('client/');
+  const broken = imports().filter(
+    ({ file, target, isOwn }) =>
+      (isOfClient(file) && (target.startsWith('node:') || (isOwn && !isOfClient(target)))) ||
+      (!isOfClient(file) && isOwn && isOfClient(target)),
+  );
+  t.deepEqual(broken, []);
+  t.true(imports().some(({ file }) => isOfClient(file)));
+});
+
 /** Returns every folder below `root` with the number of its files. */
 function folders(root: string): Map<string, number> {
   const counts = new Map<string, number>();
@@ -179,10 +190,11 @@ test('no files import each other in circles, types included', (t) => {
   t.deepEqual(cycles(), []);
 });
 
-test('no two exported types have one name', (t) => {
+test('no two exported types of the server have one name', (t) => {
   const places = new Map<string, string[]>();
   const exported = /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:interface|class|type|enum)\s+(\w+)/gm;
-  for (const file of files(SRC)) {
+  // The client has the names of the interface, which the server has too.
+  for (const file of files(SRC).filter((name) => !name.startsWith('client/'))) {
     for (const [, name = ''] of read(file).matchAll(exported)) places.set(name, [...(places.get(name) ?? []), file]);
   }
   t.true(places.size > 300);

@@ -18,6 +18,7 @@ const PARTS = [
 
 /** Folder → what its files may import, by prefix of the path below src or by package name. The first match counts. */
 export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
+  ['client/', ['client/', 'rxjs', '@microsoft/signalr']],
   ['concurrency/', ['concurrency/', 'lru-cache']],
   ['mail-format/', ['mail-format/', 'entities', 'iconv-lite', 'libmime', 'superstruct']],
   ['machines/', ['machines/', 'mail-format/', 'xstate']],
@@ -207,6 +208,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
 
 /** Only one file (or folder) may import each of these packages and modules of Node. */
 export const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
+  '@microsoft/signalr': 'client/',
   postgres: 'store/postgres/driver/client.ts',
   'uWebSockets.js': 'gateways/http/server/',
   'uWebSockets.js-20.51': 'gateways/http/server/',

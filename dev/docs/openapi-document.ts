@@ -1,4 +1,5 @@
-// The OpenAPI document and the route table without a server: the routes have no implementation and are only read.
+// The OpenAPI and AsyncAPI documents and the route table without a server: the routes have no implementation and are only read.
+import { asyncApi } from '../../src/gateways/http/openapi/async-api.js';
 import { openApi } from '../../src/gateways/http/openapi/openapi.js';
 import type { Route } from '../../src/gateways/http/route.js';
 import { type RouteSources, routeTable } from '../../src/gateways/http/route-table.js';
@@ -16,3 +17,5 @@ export function bareRoutes(): readonly Route[] {
 }
 
 export const bareDocument = () => openApi(bareRoutes(), '0.0.0', '/');
+
+export const bareEventDocument = () => asyncApi(bareDocument(), '0.0.0', '/');

@@ -1,10 +1,12 @@
-// The pages of docs/ that are made from the code and from other pages: as a whole, below a marker, or in blocks that show a file. `npm run
-// docs` writes them; a test compares each with the code.
+// The pages of docs/ that are made from the code and from other pages: as a whole, below a marker, or in blocks that show a file. The types
+// of the client are made likewise. `npm run docs` writes them; a test compares each with the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CONFIGURATION_PAGE, configurationTables } from './configuration-page.js';
 import { DECISIONS_PAGE, decisionsIndex } from './decisions-page.js';
+import { EVENT_TYPES, eventTypes } from './event-types.js';
 import { METRICS_PAGE, metricsTables } from './metrics-page.js';
 import { REST_PAGE, restReference } from './rest-page.js';
+import { REST_TYPES, restTypes } from './rest-types.js';
 import { STATECHART_PAGE, statechartPage } from './statechart.js';
 
 const MARKER = '<!-- From here on `npm run docs` writes this page from the code. -->\n';
@@ -40,6 +42,8 @@ export const PAGES: readonly Page[] = [
   below(DECISIONS_PAGE, decisionsIndex),
   below(REST_PAGE, restReference),
   showing('docs/example-actor.md'),
+  { path: REST_TYPES, made: restTypes },
+  { path: EVENT_TYPES, made: eventTypes },
 ];
 
 export function writePages(): void {

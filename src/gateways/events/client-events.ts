@@ -4,6 +4,7 @@
 // that asked for their topic.
 import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
 import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail-format/flags.js';
+import { type ClientEventType, EVENTS, type EventPayload } from './event-payloads.js';
 
 /** Topics are bits, so that the topics of a client are one number. */
 export const TIMELINE = 1;
@@ -12,29 +13,7 @@ export const CHANGES = 2;
 export const TOPIC_SETS = 4;
 
 /** The names of all events, from which clients choose. */
-export const CLIENT_EVENT_TYPES = [
-  'NewEmail',
-  'EmailUpdated',
-  'EmailDeleted',
-  'UnreadCountChanged',
-  'DeliveryStatusChanged',
-  'DeliveryAttempted',
-  'LabelCreated',
-  'LabelUpdated',
-  'LabelDeleted',
-  'DraftCreated',
-  'DraftUpdated',
-  'DraftDeleted',
-  'EmailFlagsChanged',
-  'FolderCreated',
-  'FolderUpdated',
-  'FolderDeleted',
-  'EmailPlaced',
-  'EmailUnplaced',
-  'PreferencesChanged',
-] as const;
-
-export type ClientEventType = (typeof CLIENT_EVENT_TYPES)[number];
+export const CLIENT_EVENT_TYPES = Object.keys(EVENTS) as readonly ClientEventType[];
 
 export interface ClientEvent {
   /** 0: the event is for everybody. */
@@ -130,7 +109,7 @@ function flagsChanged(payload: Payload<'FlagsChanged'>): ClientEvent[] {
   const areOthersChanged = (changed & ~SEEN) !== 0 || keywords !== undefined;
   const isFlagged = (flags & FLAGGED) !== 0;
   const isAnswered = (flags & ANSWERED) !== 0;
-  const shown = { isRead, isFlagged, isAnswered, flags: flagNames(flags), keywords };
+  const shown = { isRead, isFlagged, isAnswered, flags: flagNames(flags), keywords: keywords && [...keywords] };
   return flaggedIn(payload).flatMap((id) => [
     ...(isSeenChanged ? [everybody('EmailUpdated', { id, isRead })] : []),
     ...(areOthersChanged ? [change('EmailFlagsChanged', { id, ...shown })] : []),
@@ -150,9 +129,10 @@ function deletedChanged(payload: Payload<'DeletedChanged'>): ClientEvent[] {
 
 function folder(
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
-  names: { readonly label: ClientEventType; readonly folder: ClientEventType },
+  names: { readonly label: 'LabelCreated' | 'LabelUpdated'; readonly folder: 'FolderCreated' | 'FolderUpdated' },
 ): ClientEvent[] {
-  if (role === 'label') return [change(names.label, { id, name, color, sortOrder })];
+  // Every label has a color.
+  if (role === 'label') return [change(names.label, { id, name, color: color!, sortOrder })];
   return [change(names.folder, { id, path: name, isSubscribed })];
 }
 
@@ -162,11 +142,11 @@ function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'
   return [...statuses, change(before === 'Draft' ? 'DraftUpdated' : 'DraftCreated', { id })];
 }
 
-function everybody(type: ClientEventType, payload: unknown): ClientEvent {
+function everybody<T extends ClientEventType>(type: T, payload: EventPayload<T>): ClientEvent {
   return { topic: 0, type, payload };
 }
 
-function change(type: ClientEventType, payload: unknown): ClientEvent {
+function change<T extends ClientEventType>(type: T, payload: EventPayload<T>): ClientEvent {
   return { topic: CHANGES, type, payload };
 }
 

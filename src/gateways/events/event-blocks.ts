@@ -3,8 +3,9 @@
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
-import { allClientEventsOf, type ClientEvent, type ClientEventType } from './client-events.js';
+import { allClientEventsOf, type ClientEvent } from './client-events.js';
 import { cursorsOf, type EventNumber, type EventPosition } from './cursor.js';
+import type { ClientEventType } from './event-payloads.js';
 
 /** One event of a change. */
 interface EventBlock {

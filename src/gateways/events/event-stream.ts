@@ -6,9 +6,9 @@ import { interval, type Observable, Subject, Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition, ResumeFrom, ResumePoint } from '../../actors/runtime/ref.js';
 import { backPressuredLog, type LogReader } from './back-pressured-log.js';
-import type { ClientEventType } from './client-events.js';
 import { cursorOf, type EventPosition, isAfter, positionOf, wholeChange } from './cursor.js';
 import { type ChangeBlocks, type EventBlocks, eventBlock } from './event-blocks.js';
+import type { ClientEventType } from './event-payloads.js';
 
 /** The dependencies that all event streams of a node share. */
 export interface EventStreamDependencies {

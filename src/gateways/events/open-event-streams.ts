@@ -5,9 +5,9 @@ import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { KeyedLimiter } from '../../concurrency/keyed-limiter.js';
 import { type Exhausted, fixedShare } from '../../concurrency/share-policies.js';
-import type { ClientEventType } from './client-events.js';
 import { EndedCredentials } from './ended-credentials.js';
 import { EventBlocks } from './event-blocks.js';
+import type { ClientEventType } from './event-payloads.js';
 import { EventStream, type EventStreamDependencies, type StreamStart } from './event-stream.js';
 
 export interface EventStreamLimits {

@@ -4,7 +4,8 @@ import type { AccountApi } from '../../actors/account/protocol.js';
 import type { OpenEventStreams } from '../events/open-event-streams.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
-import { openApiRoute } from './openapi/openapi.js';
+import { asyncApiRoute } from './openapi/async-api.js';
+import { openApi, openApiRoute } from './openapi/openapi.js';
 import type { Route } from './route.js';
 import { credentialRoutes } from './routes/account/credentials.js';
 import { internalNotificationRoute } from './routes/account/internal-notifications.js';
@@ -103,5 +104,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     mtaStsRoute(sources),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
-  return [...routes, openApiRoute(routes, sources.version, sources.publicUrl ?? '/'), ...docsRoutes()];
+  const { version, publicUrl = '/' } = sources;
+  const described = [...routes, asyncApiRoute(openApi(routes, version, publicUrl), version, publicUrl)];
+  return [...described, openApiRoute(described, version, publicUrl), ...docsRoutes()];
 }

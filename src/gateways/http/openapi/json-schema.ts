@@ -50,13 +50,14 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   headerPairs: { type: 'array', items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 } },
   strings: { type: 'array', items: { type: 'string' } },
   choices: { type: 'array' },
+  restShape: {},
   unknown: {},
 };
 
 /** `components` collects the named schemas that are referred to. @throws Error for a type without a schema */
 export function jsonSchema(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchema {
   const schema = bare(struct, components);
-  if (struct.type === 'unknown' || !struct.is(null)) return schema;
+  if (struct.type === 'unknown' || struct.type === 'literal' || !struct.is(null)) return schema;
   if (typeof schema['type'] === 'string') {
     const values = schema['enum'] as readonly unknown[] | undefined;
     return { ...schema, type: [schema['type'], 'null'], ...(values && { enum: [...values, null] }) };
@@ -78,6 +79,10 @@ function bare(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchem
       };
     case 'enums':
       return { type: 'string', enum: Object.keys(struct.schema as object) };
+    case 'literal':
+      return { const: struct.schema };
+    case 'oneOf':
+      return { oneOf: (struct.schema as readonly AnyStruct[]).map((one) => jsonSchema(one, components)) };
     default: {
       const leaf = LEAVES[struct.type];
       if (leaf === undefined) throw new Error(`no JSON schema for struct type ${struct.type}`);

@@ -80,6 +80,7 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
   ],
   'GET /healthz': [{ status: 200, check: (t, body) => t.is(body.status, 'Healthy') }],
   'GET /api/openapi.json': [{ status: 200, check: (t, body) => t.is(body.openapi, '3.1.0') }],
+  'GET /api/docs/events': [{ status: 200, check: (t, body) => t.is(body.asyncapi, '3.0.0') }],
   'GET /': [{ status: 303, check: (t, _body, { headers }) => t.is(headers.get('location'), 'api/docs') }],
   'GET /api/docs/': [{ status: 303, check: (t, _body, { headers }) => t.is(headers.get('location'), '../docs') }],
   'GET /api/docs': [

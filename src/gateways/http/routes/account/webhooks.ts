@@ -4,9 +4,10 @@ import { defaulted, nullable } from 'superstruct';
 import type { Webhooks } from '../../../../actors/account/protocol.js';
 import { isUuid } from '../../../../mail-format/ids.js';
 import type { ReplayStart, Webhook, WebhookDelivery } from '../../../../store/webhooks.js';
-import { CLIENT_EVENT_TYPES, type ClientEventType } from '../../../events/client-events.js';
+import { CLIENT_EVENT_TYPES } from '../../../events/client-events.js';
 import { wholeChange } from '../../../events/cursor.js';
 import { positionOfEventId } from '../../../events/event-id.js';
+import type { ClientEventType } from '../../../events/event-payloads.js';
 import {
   choice,
   flag,

@@ -1,0 +1,186 @@
+// What a client offers: the interface of `mansio/client`.
+import type { Observable } from 'rxjs';
+import type {
+  CancelledEmail,
+  DeliveryAttempt,
+  Draft,
+  DraftInput,
+  EmailDetail,
+  EmailListItem,
+  Folder,
+  Label,
+  OutboundEmail,
+  OutboundRecipient,
+  Preferences,
+  QueuedEmail,
+  RetriedEmail,
+  SendInput,
+} from './generated/rest.js';
+import type { ClientEvent, ConnectionState } from './hub/hub-link.js';
+import type { Credential, Method, PathOf, Reply, RequestInput } from './rest.js';
+
+export interface ClientOptions {
+  /** Where the server is, `https://mail.example.org`. Without it the origin of the page; programs of Node.js name it. */
+  readonly baseUrl?: string;
+  /** Without it requests count by the cookie of a session, on the server's own origin. */
+  readonly credential?: Credential;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+export type EmailSort = 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size';
+
+/**
+ * A list of emails: a folder, a search where one of `q`, `fromDate`, `toDate`, `hasAttachments` and `keyword` is there, or a thread. The
+ * inbox without any.
+ */
+export interface ListQuery {
+  /** Id of a folder or label, or a role: `inbox`, `sent`, `drafts`, `archive`, `trash`, `junk`. */
+  readonly folder?: string | undefined;
+  readonly isRead?: boolean | undefined;
+  readonly isFlagged?: boolean | undefined;
+  /** Of folders; searches are newest first. */
+  readonly sort?: EmailSort | undefined;
+  readonly q?: string | undefined;
+  readonly fromDate?: string | undefined;
+  readonly toDate?: string | undefined;
+  readonly hasAttachments?: boolean | undefined;
+  readonly keyword?: string | undefined;
+  /** The emails of a thread, oldest first; alone. */
+  readonly threadId?: string | undefined;
+}
+
+/** Positions of a list, from 0; `end` is not part of it. */
+export interface ListRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ListView {
+  /** All emails of the list, and the unread ones. */
+  readonly total: number;
+  readonly unread: number;
+  /** The position of the first of `items`. */
+  readonly start: number;
+  /** The emails around the range, without gaps. */
+  readonly items: readonly EmailListItem[];
+  /** Emails of the range are still to come. */
+  readonly isLoading: boolean;
+  /** Why the list cannot be read. */
+  readonly error?: Error | undefined;
+}
+
+export interface TimelineStep {
+  readonly at: string;
+  readonly kind: 'queued' | 'delivered' | 'retried' | 'failed';
+  /** Who replied; null without one. */
+  readonly host: string | null;
+  /** The reply or the error that decided; empty for `queued`. */
+  readonly reply: string;
+}
+
+export interface RecipientTimeline {
+  readonly recipient: OutboundRecipient;
+  readonly steps: readonly TimelineStep[];
+}
+
+export interface OutboundState {
+  readonly email: OutboundEmail;
+  /** Oldest first. */
+  readonly attempts: readonly DeliveryAttempt[];
+  /** How many emails are before it; null when it does not wait for others. */
+  readonly queuePosition: number | null;
+  /** What happened for each recipient, in the order of the email. */
+  readonly timeline: readonly RecipientTimeline[];
+}
+
+/** A draft and its version. */
+export interface StoredDraft {
+  readonly draft: Draft;
+  readonly etag: string;
+}
+
+/** Rejections of type Conflict: another window or program has changed the draft. */
+export interface Drafts {
+  create(draft: DraftInput): Promise<StoredDraft>;
+  read(id: string): Promise<StoredDraft>;
+  /** Replaces the draft as a whole. Resolves with its new version. Without `etag` whatever is there. */
+  update(id: string, draft: DraftInput, etag?: string): Promise<string>;
+  delete(id: string, etag?: string): Promise<void>;
+  send(
+    id: string,
+    options?: { readonly sendAt?: string | undefined; readonly etag?: string | undefined },
+  ): Promise<QueuedEmail>;
+}
+
+export interface Action {
+  /** Resolves when the server has carried it out. Rejects with a Refusal; then nothing has changed. */
+  readonly done: Promise<void>;
+  /** Takes it back. */
+  undo(): Promise<void>;
+}
+
+export interface Actions {
+  markRead(ids: readonly string[], isRead: boolean): Action;
+  flag(ids: readonly string[], isFlagged: boolean): Action;
+  /** `to`, `from`: id of a folder, or a role. Without `from` the emails leave every folder. */
+  move(ids: readonly string[], folders: { readonly to: string; readonly from?: string | undefined }): Action;
+  /** For good. `undo` rejects once the server has been asked. */
+  delete(ids: readonly string[]): Action;
+  label(ids: readonly string[], labelId: string): Action;
+  unlabel(ids: readonly string[], labelId: string): Action;
+}
+
+/** A browser that is signed in. */
+export interface Session {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly userAgent: string;
+  readonly isCurrent: boolean;
+}
+
+export interface MansioClient {
+  /** The newest state at once, and every later one. */
+  readonly connection$: Observable<ConnectionState>;
+  /** What happens in the account from now on, each event once, also over broken connections. */
+  readonly events$: Observable<ClientEvent>;
+  /** Events may be missing, and what the client shows is read again. */
+  readonly resync$: Observable<void>;
+  /** A list that follows the mailbox, with the emails around `range$` (the first ones without it). */
+  list(query: ListQuery, range$?: Observable<ListRange>): Observable<ListView>;
+  readonly folders$: Observable<readonly Folder[]>;
+  readonly labels$: Observable<readonly Label[]>;
+  readonly preferences$: Observable<Preferences>;
+  /** An email, again when it changes; the error NotFound when it is deleted. */
+  email(id: string): Observable<EmailDetail>;
+  /** The emails of a thread, oldest first. */
+  thread(threadId: string): Observable<readonly EmailDetail[]>;
+  /** What becomes of an email that was sent. */
+  outbound(id: string): Observable<OutboundState>;
+  readonly drafts: Drafts;
+  send(email: SendInput): Promise<QueuedEmail>;
+  /** Takes back an email that was sent, where that is still possible. */
+  cancel(outboundId: string): Promise<CancelledEmail>;
+  /** Sends an email now that has failed or waits. */
+  retry(outboundId: string): Promise<RetriedEmail>;
+  readonly act: Actions;
+  /** Any other request. @throws Refusal, NetworkFault */
+  request<M extends Method, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    ...input: RequestInput<M, P>
+  ): Promise<Reply<M, P>>;
+  attachmentUrl(emailId: string, attachmentId: string): string;
+  emlUrl(emailId: string): string;
+  /** The content behind a path or URL of the server, with the credential of the client. */
+  blob(path: string): Promise<Blob>;
+  /** Makes a session, whose cookie the browser keeps. */
+  signIn(proof: { readonly apiKey: string } | { readonly token: string } | { readonly link: string }): Promise<Session>;
+  /** Ends this session. */
+  signOut(): Promise<void>;
+  sessions(): Promise<readonly Session[]>;
+  endSession(id: string): Promise<void>;
+  /** Ends the connection and all streams. */
+  close(): void;
+}

@@ -1,0 +1,1421 @@
+// The shapes and paths of REST. `npm run docs` writes this file from the OpenAPI document.
+
+export interface EmailPage {
+  readonly items: readonly EmailListItem[];
+  readonly totalCount: number;
+  readonly unreadCount: number;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface EmailListItem {
+  readonly id: string;
+  readonly fromAddress: string;
+  /** Present and true when the message names no author: `fromAddress` is the sender of its envelope */
+  readonly fromIsEnvelopeSender?: boolean | undefined;
+  readonly fromDisplayName: string;
+  readonly subject: string;
+  readonly receivedAt: string;
+  readonly isRead: boolean;
+  readonly isFlagged: boolean;
+  readonly isAnswered: boolean;
+  readonly threadId: string;
+  readonly messageId: string;
+  readonly sizeBytes: number;
+  readonly folderIds: readonly string[];
+  readonly labels: readonly LabelSummary[];
+  /** The beginning of the text */
+  readonly previewText: string;
+  readonly hasAttachments: boolean;
+  readonly attachmentCount: number;
+  /** Id of the outbound email whose copy in Sent this is */
+  readonly outboundId?: string | undefined;
+  readonly to?: readonly Mailbox[] | undefined;
+}
+
+export interface LabelSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly color: string;
+}
+
+export interface Mailbox {
+  readonly address: string;
+  readonly displayName: string;
+}
+
+export interface EmailDetail {
+  readonly id: string;
+  readonly fromAddress: string;
+  /** Present and true when the message names no author: `fromAddress` is the sender of its envelope */
+  readonly fromIsEnvelopeSender?: boolean | undefined;
+  readonly fromDisplayName: string;
+  readonly subject: string;
+  readonly receivedAt: string;
+  readonly isRead: boolean;
+  readonly isFlagged: boolean;
+  readonly isAnswered: boolean;
+  readonly threadId: string;
+  readonly messageId: string;
+  readonly sizeBytes: number;
+  readonly folderIds: readonly string[];
+  readonly labels: readonly LabelSummary[];
+  /** Time of its Date field; null when that is missing or no date */
+  readonly date: string | null;
+  readonly replyTo: readonly Mailbox[];
+  /** Name and value of each field of its header, in order: unfolded, with encoded words as they came */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly authentication: Authentication;
+  readonly toAddresses: readonly string[];
+  readonly ccAddresses: readonly string[];
+  /** Empty when there is none */
+  readonly textBody: string;
+  /** The html as it was sent: not made safe to show */
+  readonly htmlBody: string;
+  readonly inReplyTo: string;
+  /** Message ids, separated by spaces */
+  readonly references: string;
+  readonly attachments: readonly Attachment[];
+  readonly recipients: readonly Recipient[];
+  /** Present and true when a limit was hit: bodies or headers are not whole */
+  readonly isPartial?: boolean | undefined;
+}
+
+/** What the MX found; `none` for mail that came another way */
+export interface Authentication {
+  readonly spf: {
+    readonly result: 'none' | 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'temperror' | 'permerror';
+    /** Domain that was checked; empty for none */
+    readonly domain: string;
+  };
+  readonly dkim: {
+    readonly result: 'none' | 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'temperror' | 'permerror';
+    /** Domain that was checked; empty for none */
+    readonly domain: string;
+  };
+  readonly dmarc: {
+    readonly result: 'none' | 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'temperror' | 'permerror';
+    /** Domain that was checked; empty for none */
+    readonly domain: string;
+  };
+}
+
+export interface Attachment {
+  readonly id: string;
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly sizeBytes: number;
+  /** Name that `cid:` links in the html use for it */
+  readonly contentId?: string | undefined;
+  /** Charset of text, where its sender has declared one */
+  readonly charset?: string | undefined;
+  /** For text/calendar: what an invitation asks for, such as REQUEST */
+  readonly method?: string | undefined;
+}
+
+export interface Recipient {
+  readonly id: string;
+  readonly address: string;
+  readonly displayName: string;
+  readonly type: 'To' | 'Cc' | 'Bcc';
+}
+
+/** At least one of them */
+export type EmailMarks = {
+  readonly isRead?: boolean | undefined;
+  readonly isFlagged?: boolean | undefined;
+};
+
+export interface BulkMark {
+  /** Ids of emails; ids of no email of the account are ignored */
+  readonly emailIds: readonly string[];
+  readonly isRead: boolean;
+}
+
+export interface ChangeCount {
+  /** How many emails changed */
+  readonly count: number;
+}
+
+export interface BulkMove {
+  /** Ids of emails; ids of no email of the account are ignored */
+  readonly emailIds: readonly string[];
+  /** Id of a label or folder, or a role of the system */
+  readonly folderId: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk';
+  /** Id of a label or folder, or a role of the system */
+  readonly fromFolderId?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
+}
+
+export interface BulkDelete {
+  /** Ids of emails; ids of no email of the account are ignored */
+  readonly emailIds: readonly string[];
+}
+
+/** At least one of `textBody` and `htmlBody` must be there, and not empty */
+export type SendInput = {
+  /** The account's address or one of its verified additional addresses */
+  readonly fromAddress: string;
+  readonly subject: string;
+  readonly textBody?: string | null | undefined;
+  readonly htmlBody?: string | null | undefined;
+  readonly attachments?: readonly AttachmentInput[] | null | undefined;
+  /** An email address for replies */
+  readonly replyTo?: string | null | undefined;
+  /** Names and values of other fields: `List-*`, `X-*`, `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `Importance` */
+  readonly headers?: readonly (readonly [string, string])[] | null | undefined;
+  readonly recipients: readonly RecipientInput[];
+  /** When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds` */
+  readonly sendAt?: string | null | undefined;
+};
+
+/** Either a file, with `fileName` and `content`, or an attachment of one of the account's emails, drafts and outbound emails included, with `emailId` and `attachmentId`. One with a `contentId` is shown where the html names it (`cid:`) */
+export type AttachmentInput = {
+  readonly fileName?: string | null | undefined;
+  readonly contentType?: string | null | undefined;
+  /** The bytes of the file in base64 */
+  readonly content?: string | null | undefined;
+  readonly contentId?: string | null | undefined;
+  readonly emailId?: string | null | undefined;
+  readonly attachmentId?: string | null | undefined;
+};
+
+export interface RecipientInput {
+  /** An email address; a repeated one is ignored */
+  readonly address: string;
+  readonly displayName?: string | null | undefined;
+  readonly type: 'To' | 'Cc' | 'Bcc';
+}
+
+/** It is in the queue, and its copy is in Sent */
+export interface QueuedEmail {
+  readonly id: string;
+  readonly status: 'Queued';
+  readonly createdAt: string;
+  /** Present when it waits for this time: until then it can be undone */
+  readonly sendAt?: string | undefined;
+}
+
+export interface OutboundPage {
+  readonly items: readonly OutboundListItem[];
+  readonly totalCount: number;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface OutboundListItem {
+  readonly id: string;
+  readonly fromAddress: string;
+  readonly subject: string;
+  readonly status: 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
+  readonly createdAt: string;
+  /** When it is sent, while it waits for that time */
+  readonly sendAt: string | null;
+  readonly sentAt: string | null;
+  /** Empty for a draft */
+  readonly messageId: string;
+  readonly inReplyTo: string | null;
+  /** Message ids, separated by spaces */
+  readonly references: string | null;
+  readonly retryCount: number;
+  /** Error of the last delivery that failed */
+  readonly lastError: string | null;
+  readonly recipients: readonly OutboundRecipient[];
+}
+
+export interface OutboundRecipient {
+  readonly id: string;
+  readonly address: string;
+  readonly displayName?: string | undefined;
+  readonly type: 'To' | 'Cc' | 'Bcc';
+  readonly status: 'Pending' | 'Delivered' | 'Failed';
+  readonly deliveredAt: string | null;
+  /** The last answer that refused the message */
+  readonly lastError: string | null;
+  /** Its enhanced status code (RFC 3463) */
+  readonly statusCode: string | null;
+}
+
+export interface OutboundEmail {
+  readonly id: string;
+  readonly fromAddress: string;
+  readonly subject: string;
+  readonly status: 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
+  readonly createdAt: string;
+  /** When it is sent, while it waits for that time */
+  readonly sendAt: string | null;
+  readonly sentAt: string | null;
+  /** Empty for a draft */
+  readonly messageId: string;
+  readonly inReplyTo: string | null;
+  /** Message ids, separated by spaces */
+  readonly references: string | null;
+  readonly retryCount: number;
+  /** Error of the last delivery that failed */
+  readonly lastError: string | null;
+  readonly recipients: readonly OutboundRecipient[];
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+  readonly attachments: readonly Attachment[];
+  readonly replyTo: string | null;
+  /** Fields that a sender may set, as the message has them */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Present and true when a limit was hit: the bodies are not whole */
+  readonly isPartial?: boolean | undefined;
+  /** Its copy in Sent; null when that was deleted, and for drafts */
+  readonly sentEmailId: string | null;
+  /** How many emails are before it; null when it does not wait, or waits behind others of the account */
+  readonly queuePosition: number | null;
+}
+
+export interface CancelledEmail {
+  /** False when a delivery is under way or over; `status` says which */
+  readonly cancelled: boolean;
+  readonly status: 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
+  /** Its id, when it was cancelled before its time: it is a draft again */
+  readonly draftId: string | null;
+}
+
+export interface RetriedEmail {
+  /** False when it was sent, is a draft, or a delivery is under way */
+  readonly retried: boolean;
+  readonly status: 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
+}
+
+/** One host that was tried, for the recipients of one domain */
+export interface DeliveryAttempt {
+  readonly id: string;
+  readonly at: string;
+  readonly durationMs: number;
+  readonly domain: string;
+  /** Name of the MX host; null when there was none */
+  readonly host: string | null;
+  readonly remoteAddress: string | null;
+  readonly tls: string | null;
+  /** The reply that decided, or the error in place of a reply */
+  readonly reply: string;
+  readonly recipients: readonly {
+    readonly id: string;
+    readonly outcome: 'delivered' | 'temporary' | 'permanent';
+    readonly statusCode: string | null;
+  }[];
+}
+
+export interface DraftPage {
+  readonly items: readonly DraftSummary[];
+  readonly totalCount: number;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface DraftSummary {
+  readonly id: string;
+  readonly fromAddress: string;
+  readonly subject: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly to: readonly Mailbox[];
+}
+
+export interface DraftInput {
+  /** The account's address or one of its verified additional addresses; the account's address when absent */
+  readonly fromAddress?: string | null | undefined;
+  readonly subject?: string | null | undefined;
+  readonly textBody?: string | null | undefined;
+  readonly htmlBody?: string | null | undefined;
+  readonly attachments?: readonly AttachmentInput[] | null | undefined;
+  /** An email address for replies */
+  readonly replyTo?: string | null | undefined;
+  /** Names and values of other fields: `List-*`, `X-*`, `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `Importance` */
+  readonly headers?: readonly (readonly [string, string])[] | null | undefined;
+  readonly recipients?: readonly RecipientInput[] | null | undefined;
+}
+
+export interface Draft {
+  readonly id: string;
+  readonly fromAddress: string;
+  readonly subject: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+  readonly attachments: readonly Attachment[];
+  readonly replyTo: string | null;
+  /** Fields that a sender may set, as the message has them */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Present and true when a limit was hit: the bodies are not whole */
+  readonly isPartial?: boolean | undefined;
+  readonly recipients: readonly OutboundRecipient[];
+}
+
+export interface SendDraftInput {
+  /** When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds` */
+  readonly sendAt?: string | null | undefined;
+}
+
+/** At least one of `textBody` and `htmlBody` must be there, and not empty */
+export type ReplyInput = {
+  readonly textBody?: string | null | undefined;
+  readonly htmlBody?: string | null | undefined;
+  readonly attachments?: readonly AttachmentInput[] | null | undefined;
+  readonly replyAll?: boolean | null | undefined;
+  /** When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds` */
+  readonly sendAt?: string | null | undefined;
+};
+
+export interface ForwardInput {
+  readonly textBody?: string | null | undefined;
+  readonly recipients: readonly RecipientInput[];
+  readonly attachments?: readonly AttachmentInput[] | null | undefined;
+  /** When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds` */
+  readonly sendAt?: string | null | undefined;
+}
+
+export interface Credentials {
+  readonly connectionInfo: ConnectionInfo;
+  readonly keys: readonly ApiKey[];
+}
+
+export interface ConnectionInfo {
+  readonly smtp: ProtocolInfo;
+  readonly pop3: ProtocolInfo;
+  readonly imap: ProtocolInfo;
+  /** This and the fields below repeat it, for clients that read them */
+  readonly smtpServer: string;
+  readonly smtpPort: number;
+  readonly smtpSecurePort: number;
+  readonly smtpEnabled: boolean;
+  readonly pop3Server: string;
+  readonly pop3Port: number;
+  readonly pop3SecurePort: number;
+  readonly pop3Enabled: boolean;
+  readonly imapServer: string;
+  readonly imapPort: number;
+  readonly imapSecurePort: number;
+  readonly imapEnabled: boolean;
+  /** The address of the account, as mail programs ask for it */
+  readonly username: string;
+  readonly activeKeyCount: number;
+}
+
+export interface ProtocolInfo {
+  readonly enabled: boolean;
+  readonly serverName: string;
+  /** With STARTTLS (POP3: STLS); 0 when not open */
+  readonly port: number;
+  /** With implicit TLS; 0 when not open */
+  readonly securePort: number;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly isActive: boolean;
+  readonly scopes: readonly ('smtp' | 'pop3' | 'imap' | 'api:read' | 'api:write' | 'app' | 'internal')[];
+}
+
+export interface NewApiKey {
+  readonly name: string;
+  readonly scopes: readonly ('smtp' | 'pop3' | 'imap' | 'api:read' | 'api:write' | 'app' | 'internal')[];
+}
+
+export interface IssuedApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly isActive: boolean;
+  readonly scopes: readonly ('smtp' | 'pop3' | 'imap' | 'api:read' | 'api:write' | 'app' | 'internal')[];
+  /** The key itself; it is not shown again */
+  readonly apiKey: string;
+}
+
+export type NewMobileKey = {
+  readonly name?: string | undefined;
+  /** In upper or lower case */
+  readonly platform: 'ios' | 'android' | 'windows' | 'macos' | 'web';
+  /** Another key for the same device revokes this one */
+  readonly deviceId?: string | undefined;
+  /** In place of `name` and `deviceId` */
+  readonly deviceName?: string | undefined;
+};
+
+export interface NewAppleProfile {
+  /** Name of the key; `Apple Mail` when absent */
+  readonly name?: string | undefined;
+  /** Another key for the same device revokes this one */
+  readonly deviceId?: string | undefined;
+}
+
+export interface Profile {
+  readonly id: string;
+  readonly email: string;
+  readonly displayName: string;
+  readonly createdAt: string;
+  /** Last use of a login or an API key; before the first, when the account was made */
+  readonly lastLoginAt: string;
+  readonly additionalAddresses: readonly AdditionalAddress[];
+}
+
+export interface AdditionalAddress {
+  readonly id: string;
+  readonly address: string;
+  readonly isVerified: boolean;
+  readonly addedAt: string;
+}
+
+export interface ProfileChange {
+  readonly displayName: string;
+}
+
+export interface NewAddress {
+  /** An email address */
+  readonly address: string;
+}
+
+export interface Preferences {
+  readonly id: string;
+  readonly userId: string;
+  readonly updatedAt: string;
+  readonly theme: 'light' | 'dark' | 'system';
+  readonly displayDensity: 'compact' | 'comfortable' | 'spacious';
+  readonly emailsPerPage: number;
+  readonly defaultSort: 'date' | 'sender' | 'subject';
+  readonly showPreview: boolean;
+  readonly groupByDate: boolean;
+  readonly desktopNotifications: boolean;
+  readonly emailDigest: boolean;
+  readonly digestFrequency: 'daily' | 'weekly';
+  readonly digestTime: string;
+  readonly undoSendSeconds: number;
+}
+
+export interface PreferenceChanges {
+  readonly theme?: 'light' | 'dark' | 'system' | undefined;
+  readonly displayDensity?: 'compact' | 'comfortable' | 'spacious' | undefined;
+  readonly emailsPerPage?: number | undefined;
+  readonly defaultSort?: 'date' | 'sender' | 'subject' | undefined;
+  readonly showPreview?: boolean | undefined;
+  readonly groupByDate?: boolean | undefined;
+  readonly desktopNotifications?: boolean | undefined;
+  readonly emailDigest?: boolean | undefined;
+  readonly digestFrequency?: 'daily' | 'weekly' | undefined;
+  readonly digestTime?: string | undefined;
+  readonly undoSendSeconds?: number | undefined;
+}
+
+export interface VapidPublicKey {
+  /** VAPID: 65 bytes in base64url */
+  readonly publicKey: string;
+}
+
+export interface PushSubscription {
+  /** https URL of the push service */
+  readonly endpoint: string;
+  /** Public key of the browser: 65 bytes in base64url */
+  readonly p256dh: string;
+  /** Secret of the browser: 16 bytes in base64url */
+  readonly auth: string;
+}
+
+export interface PushSubscriptionEnd {
+  /** Endpoint of the subscription that ends */
+  readonly endpoint?: string | undefined;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged')[];
+  readonly isEnabled: boolean;
+  /** Why the server disabled the webhook */
+  readonly disabledReason: string | null;
+  /** Attempts that have failed since the last success */
+  readonly failures: number;
+  readonly failingSince: string | null;
+  /** Next attempt of the event that failed; null when nothing waits for a retry */
+  readonly nextAttemptAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface WebhookInput {
+  /** https URL of the receiver, on a public address */
+  readonly url: string;
+  readonly eventTypes?: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged')[] | undefined;
+  readonly isEnabled?: boolean | undefined;
+}
+
+export interface MadeWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged')[];
+  readonly isEnabled: boolean;
+  /** Why the server disabled the webhook */
+  readonly disabledReason: string | null;
+  /** Attempts that have failed since the last success */
+  readonly failures: number;
+  readonly failingSince: string | null;
+  /** Next attempt of the event that failed; null when nothing waits for a retry */
+  readonly nextAttemptAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** `whsec_` and the key in base64, as libraries of Standard Webhooks take it */
+  readonly secret: string;
+}
+
+export interface WebhookSecret {
+  /** `whsec_` and the key in base64, as libraries of Standard Webhooks take it */
+  readonly secret: string;
+}
+
+export interface WebhookDeliveryPage {
+  readonly items: readonly WebhookDelivery[];
+  readonly totalCount: number;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface WebhookDelivery {
+  readonly id: string;
+  /** `webhook-id` of the message */
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly at: string;
+  /** From 1 */
+  readonly attempt: number;
+  readonly isDelivered: boolean;
+  readonly responseStatus: number | null;
+  readonly durationMs: number;
+  readonly error: string | null;
+}
+
+export interface WebhookReplay {
+  readonly after: string | number;
+}
+
+export interface WebhookTest {
+  readonly isDelivered: boolean;
+  readonly responseStatus: number | null;
+  readonly durationMs: number;
+  readonly error: string | null;
+}
+
+export interface Discovery {
+  readonly smtp: ProtocolInfo;
+  readonly pop3: ProtocolInfo;
+  readonly imap: ProtocolInfo;
+  readonly features: {
+    readonly oidc: boolean;
+    readonly pushNotifications: boolean;
+  };
+  /** Version of the server */
+  readonly version: string;
+  readonly apiVersion: string;
+  /** The same as `features.oidc` */
+  readonly oidcEnabled: boolean;
+}
+
+export interface Folder {
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | 'label' | 'folder';
+  /** Id of the folder above it; null at the top */
+  readonly parentId: string | null;
+  /** Emails in it */
+  readonly total: number;
+  /** Unread emails in it */
+  readonly unread: number;
+  readonly color: string | null;
+  /** Whether mail programs show it as subscribed */
+  readonly isSubscribed: boolean;
+}
+
+/** Names are unique below one parent, without case. A path has at most 1,000 characters and 20 levels */
+export interface NewFolder {
+  readonly name: string;
+  /** Id of the folder above it */
+  readonly parentId?: string | null | undefined;
+}
+
+/** Names are unique below one parent, without case. A path has at most 1,000 characters and 20 levels */
+export interface ChangedFolder {
+  readonly name: string;
+  /** Id of the folder above it */
+  readonly parentId?: string | null | undefined;
+  readonly isSubscribed?: boolean | undefined;
+}
+
+export interface Label {
+  readonly id: string;
+  readonly name: string;
+  readonly color: string;
+  readonly sortOrder: number;
+  readonly emailCount: number;
+  readonly createdAt: string;
+}
+
+/** Names are unique in an account without case, and none of Inbox, Sent, Drafts, Trash, Junk, Archive, Outbox */
+export interface LabelInput {
+  readonly name: string;
+  readonly color: string;
+  readonly sortOrder: number;
+}
+
+export interface LabelAssignment {
+  /** A label of the account */
+  readonly labelId: string;
+}
+
+export interface Filter {
+  readonly id: string;
+  readonly name: string;
+  readonly isEnabled: boolean;
+  readonly priority: number;
+  readonly fromAddressContains: string | null;
+  readonly subjectContains: string | null;
+  readonly bodyContains: string | null;
+  readonly hasAttachments: boolean | null;
+  readonly markAsRead: boolean | null;
+  readonly assignLabelId: string | null;
+  readonly delete: boolean | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly lastAppliedAt: string | null;
+  readonly timesApplied: number;
+  /** Name of the label of `assignLabelId` */
+  readonly assignLabelName: string | null;
+  readonly assignLabelColor: string | null;
+}
+
+/** A condition that is absent, null or blank is not set; at least one must be set */
+export type FilterInput = {
+  readonly name: string;
+  readonly isEnabled: boolean;
+  /** Lower is evaluated first */
+  readonly priority: number;
+  readonly fromAddressContains?: string | null | undefined;
+  readonly subjectContains?: string | null | undefined;
+  readonly bodyContains?: string | null | undefined;
+  readonly hasAttachments?: boolean | null | undefined;
+  readonly markAsRead?: boolean | null | undefined;
+  /** A label of the account */
+  readonly assignLabelId?: string | null | undefined;
+  readonly delete?: boolean | null | undefined;
+};
+
+export interface FilterTest {
+  readonly matchCount: number;
+  readonly matchedEmailIds: readonly string[];
+  /** Emails whose body could not be read in time or to its end, without a match in the part that was read */
+  readonly untestedCount: number;
+}
+
+export interface WebConfig {
+  readonly oidc: {
+    readonly authority: string;
+    readonly clientId: string;
+    readonly enabled: boolean;
+  };
+}
+
+/** What each path takes and replies, by method. */
+export interface Paths {
+  '/api/emails': {
+    /** Emails in the inbox, newest first. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+        readonly isRead?: boolean | undefined;
+        readonly isFlagged?: boolean | undefined;
+        readonly sort?: 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size' | undefined;
+      };
+      readonly reply: EmailPage;
+    };
+  };
+  '/api/emails/{id}': {
+    /** One email with its bodies and the list of its attachments. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: EmailDetail;
+    };
+    /** Mark an email as read or unread, flagged or not. */
+    readonly PATCH: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: EmailMarks;
+      readonly reply: undefined;
+    };
+    /** Delete an email for good. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/emails/bulk/mark-read': {
+    /** Mark up to 1,000 emails as read or unread. */
+    readonly POST: {
+      readonly body: BulkMark;
+      readonly reply: ChangeCount;
+    };
+  };
+  '/api/emails/bulk/move': {
+    /** Move up to 1,000 emails to a folder. */
+    readonly POST: {
+      readonly body: BulkMove;
+      readonly reply: ChangeCount;
+    };
+  };
+  '/api/emails/bulk/delete': {
+    /** Delete up to 1,000 emails for good. */
+    readonly POST: {
+      readonly body: BulkDelete;
+      readonly reply: ChangeCount;
+    };
+  };
+  '/api/emails/sent': {
+    /** Sent emails, newest first. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+        readonly isRead?: boolean | undefined;
+        readonly isFlagged?: boolean | undefined;
+        readonly sort?: 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size' | undefined;
+        /** Part of the sender address */
+        readonly fromAddress?: string | undefined;
+      };
+      readonly reply: EmailPage;
+    };
+  };
+  '/api/emails/sent/addresses': {
+    /** Distinct sender addresses of sent emails. */
+    readonly GET: {
+      readonly reply: readonly string[];
+    };
+  };
+  '/api/emails/{id}/attachments/{attachmentId}': {
+    /** An attachment, decoded. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+        readonly attachmentId: string;
+      };
+      readonly reply: Blob;
+    };
+  };
+  '/api/emails/{id}/export/eml': {
+    /** The message as it was received. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: Blob;
+    };
+  };
+  '/api/emails/threads/{threadId}': {
+    /** The emails of a thread, oldest first: the newest 500, or a page of all. */
+    readonly GET: {
+      readonly params: {
+        readonly threadId: string;
+      };
+      readonly query?: {
+        /** Without `page` and `pageSize`: the newest 500 emails. With one of them: a page of all */
+        readonly page?: number | undefined;
+        /** Without `page` and `pageSize`: the newest 500 emails. With one of them: a page of all, 20 emails by default; at most 100 */
+        readonly pageSize?: number | undefined;
+      };
+      readonly reply: readonly EmailDetail[];
+    };
+  };
+  '/api/emails/search': {
+    /** Emails that match, newest first; unreadCount counts those that match. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+        /** Words that must all be in subject, sender, To, Cc, names of attachments or body. A word may be the beginning of one; phrases stand in quotes. At most 64 words */
+        readonly q?: string | undefined;
+        /** Another name of `q` */
+        readonly query?: string | undefined;
+        /** Received then or later: an ISO 8601 date or date-time, UTC by default */
+        readonly fromDate?: string | undefined;
+        /** Received then or earlier; a date without a time includes that day */
+        readonly toDate?: string | undefined;
+        readonly hasAttachments?: boolean | undefined;
+        readonly isRead?: boolean | undefined;
+        readonly isFlagged?: boolean | undefined;
+        /** A flag or keyword as mail programs set them, in any case */
+        readonly keyword?: string | undefined;
+        /** Id of a label or folder, or a role of the system */
+        readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
+      };
+      readonly reply: EmailPage;
+    };
+  };
+  '/api/emails/export/mbox': {
+    /** The account's mail as an mboxrd file, oldest first, at most 50000 emails. */
+    readonly GET: {
+      readonly query?: {
+        /** Received then or later: an ISO 8601 date or date-time, UTC by default */
+        readonly fromDate?: string | undefined;
+        /** Received then or earlier; a date without a time includes that day */
+        readonly toDate?: string | undefined;
+        /** Id of a label or folder, or a role of the system */
+        readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
+      };
+      readonly reply: Blob;
+    };
+  };
+  '/api/outbound/send': {
+    /** Send an email. */
+    readonly POST: {
+      readonly body: SendInput;
+      readonly reply: QueuedEmail;
+    };
+  };
+  '/api/outbound/outbox': {
+    /** Emails that are queued or being sent, newest first. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+      };
+      readonly reply: OutboundPage;
+    };
+  };
+  '/api/outbound/sent': {
+    /** Emails that were delivered to all their recipients, newest first. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+      };
+      readonly reply: OutboundPage;
+    };
+  };
+  '/api/outbound/failed': {
+    /** Emails that failed for at least one recipient, or were cancelled, newest first. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+      };
+      readonly reply: OutboundPage;
+    };
+  };
+  '/api/outbound/{id}': {
+    /** One outbound email, with what became of each recipient. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: OutboundEmail;
+    };
+    /** Delete an outbound email that is sent or failed. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/outbound/{id}/cancel': {
+    /** Cancel an email. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: CancelledEmail;
+    };
+  };
+  '/api/outbound/{id}/retry': {
+    /** Send an email now. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: RetriedEmail;
+    };
+  };
+  '/api/outbound/{id}/attachments/{attachmentId}': {
+    /** An attachment, decoded. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+        readonly attachmentId: string;
+      };
+      readonly reply: Blob;
+    };
+  };
+  '/api/outbound/{id}/timeline': {
+    /** Every attempt to deliver an email, oldest first. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: readonly DeliveryAttempt[];
+    };
+  };
+  '/api/outbound/drafts': {
+    /** Drafts, newest first. */
+    readonly GET: {
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+      };
+      readonly reply: DraftPage;
+    };
+    /** Make a draft. */
+    readonly POST: {
+      readonly body: DraftInput;
+      readonly reply: Draft;
+    };
+  };
+  '/api/outbound/drafts/{id}': {
+    /** One draft. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: Draft;
+    };
+    /** Replace a draft. */
+    readonly PUT: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly headers?: {
+        /** Entity tags (RFC 9110 §13.1.1): when none of them is that of the current version, nothing is changed */
+        readonly 'If-Match'?: string | undefined;
+      };
+      readonly body: DraftInput;
+      readonly reply: undefined;
+    };
+    /** Delete a draft. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly headers?: {
+        /** Entity tags (RFC 9110 §13.1.1): when none of them is that of the current version, nothing is changed */
+        readonly 'If-Match'?: string | undefined;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/outbound/drafts/{id}/send': {
+    /** Send a draft. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly headers?: {
+        /** Entity tags (RFC 9110 §13.1.1): when none of them is that of the current version, nothing is changed */
+        readonly 'If-Match'?: string | undefined;
+      };
+      readonly body?: SendDraftInput;
+      readonly reply: QueuedEmail;
+    };
+  };
+  '/api/outbound/reply/{emailId}': {
+    /** Reply to an email. */
+    readonly POST: {
+      readonly params: {
+        readonly emailId: string;
+      };
+      readonly body: ReplyInput;
+      readonly reply: QueuedEmail;
+    };
+  };
+  '/api/outbound/forward/{emailId}': {
+    /** Forward an email. */
+    readonly POST: {
+      readonly params: {
+        readonly emailId: string;
+      };
+      readonly body: ForwardInput;
+      readonly reply: QueuedEmail;
+    };
+  };
+  '/api/smtp-credentials': {
+    /** Active API keys, and where the mail protocols are. */
+    readonly GET: {
+      readonly reply: Credentials;
+    };
+    /** Make an API key; it is shown in this reply only. */
+    readonly POST: {
+      readonly body: NewApiKey;
+      readonly reply: IssuedApiKey;
+    };
+  };
+  '/api/smtp-credentials/mobile': {
+    /** Make an API key for the app on a device; it is shown in this reply only. */
+    readonly POST: {
+      readonly body: NewMobileKey;
+      readonly reply: IssuedApiKey;
+    };
+  };
+  '/api/smtp-credentials/{keyId}': {
+    /** Revoke an API key for good, at once. */
+    readonly DELETE: {
+      readonly params: {
+        readonly keyId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/smtp-credentials/{keyId}/rotate': {
+    /** Revoke an API key and make another of the same name and scopes, in one step. */
+    readonly POST: {
+      readonly params: {
+        readonly keyId: string;
+      };
+      readonly reply: IssuedApiKey;
+    };
+  };
+  '/api/smtp-credentials/mobileconfig': {
+    /** Configuration profile for Apple Mail, without a key. */
+    readonly GET: {
+      readonly reply: Blob;
+    };
+    /** Configuration profile for Apple Mail, with an API key made for it. */
+    readonly POST: {
+      readonly body: NewAppleProfile;
+      readonly reply: Blob;
+    };
+  };
+  '/api/profile': {
+    /** The account, with its additional addresses. */
+    readonly GET: {
+      readonly reply: Profile;
+    };
+    /** Change the display name. */
+    readonly PUT: {
+      readonly body: ProfileChange;
+      readonly reply: undefined;
+    };
+  };
+  '/api/profile/addresses': {
+    /** Add an address; it receives and sends nothing before it is verified. */
+    readonly POST: {
+      readonly body: NewAddress;
+      readonly reply: AdditionalAddress;
+    };
+  };
+  '/api/profile/addresses/{addressId}': {
+    /** Give up an additional address. */
+    readonly DELETE: {
+      readonly params: {
+        readonly addressId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/profile/addresses/{addressId}/send-verification': {
+    /** Send the verification of an address: not implemented. */
+    readonly POST: {
+      readonly params: {
+        readonly addressId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/profile/addresses/{addressId}/verify': {
+    /** Verify an address: not implemented. */
+    readonly POST: {
+      readonly params: {
+        readonly addressId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/preferences': {
+    /** Preferences, as chosen or by default. */
+    readonly GET: {
+      readonly reply: Preferences;
+    };
+    /** Choose some or all preferences. */
+    readonly PUT: {
+      readonly body: PreferenceChanges;
+      readonly reply: undefined;
+    };
+  };
+  '/api/push-subscriptions/vapid-public-key': {
+    /** Public key of the server, with which a browser subscribes. */
+    readonly GET: {
+      readonly reply: VapidPublicKey;
+    };
+  };
+  '/api/push-subscriptions': {
+    /** Subscribe a browser; a subscription of the same endpoint is replaced. */
+    readonly POST: {
+      readonly body: PushSubscription;
+      readonly reply: undefined;
+    };
+    /** End the subscription of a browser, or all of the account. */
+    readonly DELETE: {
+      readonly query?: {
+        /** Endpoint of the subscription that ends */
+        readonly endpoint?: string | undefined;
+      };
+      readonly body?: PushSubscriptionEnd;
+      readonly reply: undefined;
+    };
+  };
+  '/api/webhooks': {
+    /** Webhooks, oldest first. */
+    readonly GET: {
+      readonly reply: readonly Webhook[];
+    };
+    /** Make a webhook; its secret is shown in this reply only. */
+    readonly POST: {
+      readonly body: WebhookInput;
+      readonly reply: MadeWebhook;
+    };
+  };
+  '/api/webhooks/{id}': {
+    /** One webhook. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: Webhook;
+    };
+    /** Replace a webhook. */
+    readonly PUT: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: WebhookInput;
+      readonly reply: undefined;
+    };
+    /** Delete a webhook and its deliveries. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/webhooks/{id}/rotate-secret': {
+    /** Give a webhook a new secret. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: WebhookSecret;
+    };
+  };
+  '/api/webhooks/{id}/deliveries': {
+    /** Attempts to deliver, newest first. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+      };
+      readonly reply: WebhookDeliveryPage;
+    };
+  };
+  '/api/webhooks/{id}/replay': {
+    /** Deliver the events after a position of the log again. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: WebhookReplay;
+      readonly reply: undefined;
+    };
+  };
+  '/api/webhooks/{id}/test': {
+    /** Send a message of the type Test, and see the answer. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: WebhookTest;
+    };
+  };
+  '/api/discovery': {
+    /** Where the mail protocols are, and what this server can do. */
+    readonly GET: {
+      readonly reply: Discovery;
+    };
+  };
+  '/api/folders': {
+    /** Folders and labels: those that every account has first, then the others by path. */
+    readonly GET: {
+      readonly reply: readonly Folder[];
+    };
+    /** Make a folder. */
+    readonly POST: {
+      readonly body: NewFolder;
+      readonly reply: Folder;
+    };
+  };
+  '/api/folders/{id}': {
+    /** Rename or move a folder, with everything below it. */
+    readonly PUT: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: ChangedFolder;
+      readonly reply: undefined;
+    };
+    /** Delete a folder and everything below it; emails without another place go to Archive. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/folders/{id}/emails': {
+    /** Emails in a folder, newest first unless `sort` says otherwise. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk';
+      };
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+        readonly isRead?: boolean | undefined;
+        readonly isFlagged?: boolean | undefined;
+        readonly sort?: 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size' | undefined;
+      };
+      readonly reply: EmailPage;
+    };
+  };
+  '/api/labels': {
+    /** Labels, by sortOrder and then name. */
+    readonly GET: {
+      readonly reply: readonly Label[];
+    };
+    /** Make a label. */
+    readonly POST: {
+      readonly body: LabelInput;
+      readonly reply: Label;
+    };
+  };
+  '/api/labels/{id}': {
+    /** Change a label; names below it change with its own. */
+    readonly PUT: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: LabelInput;
+      readonly reply: undefined;
+    };
+    /** Delete a label; emails without another place go to Archive. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/labels/{labelId}/emails': {
+    /** Emails that carry a label, newest first. */
+    readonly GET: {
+      readonly params: {
+        readonly labelId: string;
+      };
+      readonly query?: {
+        readonly page?: number | undefined;
+        /** More than 100 means 100; the reply says which it was */
+        readonly pageSize?: number | undefined;
+        readonly isRead?: boolean | undefined;
+        readonly isFlagged?: boolean | undefined;
+        readonly sort?: 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size' | undefined;
+      };
+      readonly reply: EmailPage;
+    };
+  };
+  '/api/labels/emails/{emailId}': {
+    /** Put a label on an email. */
+    readonly POST: {
+      readonly params: {
+        readonly emailId: string;
+      };
+      readonly body: LabelAssignment;
+      readonly reply: undefined;
+    };
+  };
+  '/api/labels/emails/{emailId}/{labelId}': {
+    /** Take a label off an email; an email without another place goes to Archive. */
+    readonly DELETE: {
+      readonly params: {
+        readonly emailId: string;
+        readonly labelId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/filters': {
+    /** Filters, in the order of evaluation. */
+    readonly GET: {
+      readonly reply: readonly Filter[];
+    };
+    /** Make a filter. */
+    readonly POST: {
+      readonly body: FilterInput;
+      readonly reply: Filter;
+    };
+  };
+  '/api/filters/{id}': {
+    /** Replace a filter. */
+    readonly PUT: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: FilterInput;
+      readonly reply: undefined;
+    };
+    /** Delete a filter. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/filters/{id}/test': {
+    /** Which of the newest emails of the inbox a filter matches; it changes nothing. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly query?: {
+        /** More than 1,000 means 1,000 */
+        readonly limit?: number | undefined;
+      };
+      readonly reply: FilterTest;
+    };
+  };
+  '/api/config': {
+    /** Settings of the web app. */
+    readonly GET: {
+      readonly reply: WebConfig;
+    };
+  };
+}

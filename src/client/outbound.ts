@@ -1,0 +1,80 @@
+// What becomes of an email that was sent: its detail and its attempts, and from both the steps of each recipient.
+import type { Observable } from 'rxjs';
+import type { OutboundState, RecipientTimeline, TimelineStep } from './client-types.js';
+import type { DeliveryAttempt, OutboundEmail } from './generated/rest.js';
+import type { ClientEvent, HubLink } from './hub/hub-link.js';
+import { refreshed } from './refreshed.js';
+import type { Rest } from './rest.js';
+
+/** An email is read again this often while its attempts come. ms */
+const LEAST_MS = 250;
+
+export function outboundState(id: string, rest: Rest, link: HubLink): Observable<OutboundState> {
+  return refreshed<OutboundState>(link, {
+    leastMs: LEAST_MS,
+    async read() {
+      const [email, attempts] = await Promise.all([
+        rest.request('GET', '/api/outbound/{id}', { params: { id } }),
+        rest.request('GET', '/api/outbound/{id}/timeline', { params: { id } }),
+      ]);
+      return stateOf(email, attempts, email.queuePosition);
+    },
+    touch: (event, newest) => (isAbout(id, event) ? touched(event, newest) : undefined),
+  });
+}
+
+function isAbout(id: string, { payload }: ClientEvent): boolean {
+  return typeof payload === 'object' && 'id' in payload && payload.id === id;
+}
+
+function touched(event: ClientEvent, newest: OutboundState): OutboundState | 'read' | undefined {
+  switch (event.type) {
+    case 'QueuePositionChanged':
+      return { ...newest, queuePosition: event.payload.position };
+    case 'DeliveryAttempted':
+    case 'DeliveryStatusChanged':
+    case 'DraftCreated':
+    case 'DraftUpdated':
+    case 'DraftDeleted':
+      return 'read';
+    default:
+      return undefined;
+  }
+}
+
+function stateOf(
+  email: OutboundEmail,
+  attempts: readonly DeliveryAttempt[],
+  queuePosition: number | null,
+): OutboundState {
+  return { email, attempts, queuePosition, timeline: timelineOf(email, attempts) };
+}
+
+const KINDS = { delivered: 'delivered', temporary: 'retried', permanent: 'failed' } as const;
+
+/** The steps of each recipient, oldest first. */
+export function timelineOf(
+  { createdAt, recipients, status }: Pick<OutboundEmail, 'createdAt' | 'recipients' | 'status'>,
+  attempts: readonly DeliveryAttempt[],
+): readonly RecipientTimeline[] {
+  const queued: TimelineStep = { at: createdAt, kind: 'queued', host: null, reply: '' };
+  return recipients.map((recipient) => {
+    const steps = attempts.flatMap(({ at, host, reply, recipients: tried }): TimelineStep[] => {
+      const own = tried.find(({ id }) => id === recipient.id);
+      return own === undefined ? [] : [{ at, kind: KINDS[own.outcome], host, reply }];
+    });
+    const ends = steps.some(({ kind }) => kind === 'delivered' || kind === 'failed');
+    return {
+      recipient,
+      steps: [...(status === 'Draft' ? [] : [queued]), ...steps, ...(ends ? [] : lastOf(recipient))],
+    };
+  });
+}
+
+/** The end of a recipient that no attempt names: delivered within the service, refused before an attempt, or by a later report. */
+function lastOf({ status, deliveredAt, lastError }: OutboundEmail['recipients'][number]): readonly TimelineStep[] {
+  if (status === 'Delivered' && deliveredAt !== null) {
+    return [{ at: deliveredAt, kind: 'delivered', host: null, reply: lastError ?? '' }];
+  }
+  return [];
+}
