@@ -39,7 +39,7 @@ export interface ListQuery {
   readonly folder?: string | undefined;
   readonly isRead?: boolean | undefined;
   readonly isFlagged?: boolean | undefined;
-  /** Of folders; searches are newest first. */
+  /** The order of a folder; searches are newest first. */
   readonly sort?: EmailSort | undefined;
   readonly q?: string | undefined;
   readonly fromDate?: string | undefined;
