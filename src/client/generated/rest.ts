@@ -30,6 +30,8 @@ export interface EmailListItem {
   readonly attachmentCount: number;
   /** Id of the outbound email whose copy in Sent this is */
   readonly outboundId?: string | undefined;
+  /** Id of the draft, for an email in Drafts */
+  readonly draftId?: string | undefined;
   readonly to?: readonly Mailbox[] | undefined;
 }
 
@@ -218,6 +220,8 @@ export interface OutboundListItem {
   /** Message ids, separated by spaces */
   readonly references: string | null;
   readonly retryCount: number;
+  /** When the next attempt is due, while one waits */
+  readonly nextRetryAt: string | null;
   /** Error of the last delivery that failed */
   readonly lastError: string | null;
   readonly recipients: readonly OutboundRecipient[];
@@ -251,6 +255,8 @@ export interface OutboundEmail {
   /** Message ids, separated by spaces */
   readonly references: string | null;
   readonly retryCount: number;
+  /** When the next attempt is due, while one waits */
+  readonly nextRetryAt: string | null;
   /** Error of the last delivery that failed */
   readonly lastError: string | null;
   readonly recipients: readonly OutboundRecipient[];
@@ -351,6 +357,10 @@ export interface Draft {
 export interface SendDraftInput {
   /** When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds` */
   readonly sendAt?: string | null | undefined;
+  /** The email that the draft answers: it is marked as answered */
+  readonly repliesTo?: string | null | undefined;
+  /** The email that the draft forwards: it is marked as forwarded */
+  readonly forwards?: string | null | undefined;
 }
 
 /** At least one of `textBody` and `htmlBody` must be there, and not empty */
@@ -616,6 +626,8 @@ export interface Discovery {
   readonly apiVersion: string;
   /** The same as `features.oidc` */
   readonly oidcEnabled: boolean;
+  /** Bytes of the largest message that is accepted and sent */
+  readonly maxMessageSize: number;
 }
 
 export interface Folder {
