@@ -4,6 +4,8 @@ import { HUB_CALLS, HUB_EVENTS } from '../../src/gateways/events/event-payloads.
 import { bareEventDocument } from './openapi-document.js';
 import { commented, type Schema, typeOf } from './schema-types.js';
 
+/** The module of the shapes, beside that of the events. */
+const SHAPES = './rest.js';
 export const EVENT_TYPES = 'src/client/generated/events.ts';
 
 interface Message {
@@ -27,7 +29,7 @@ export function eventTypes(): string {
   const shapes = Array.from(JSON.stringify(messages).matchAll(/"#\/components\/schemas\/(\w+)"/g), ([, name]) => name!);
   return [
     '// The events and calls of the hub. `npm run docs` writes this file from the AsyncAPI document.',
-    `import type { ${[...new Set(shapes)].sort().join(', ')} } from './rest.js';\n`,
+    `import type { ${[...new Set(shapes)].sort().join(', ')} } from '${SHAPES}';\n`,
     `/** The payload of each event of the account, by the name of the event. */\nexport interface EventPayloads {\n${payloads(CLIENT_EVENT_TYPES).join('')}}\n`,
     `/** The payloads of events that only the hub has. */\nexport interface HubEventPayloads {\n${payloads(Object.keys(HUB_EVENTS)).join('')}}\n`,
     `/** The calls of the hub. */\nexport interface HubCalls {\n${calls.join('')}}\n`,
