@@ -20,7 +20,7 @@ export async function buildWeb(dist) {
       outDir,
       emptyOutDir: true,
       // They have light-dark() and dialogs.
-      target: ['chrome123', 'firefox121', 'safari17.5'],
+      target: ['chrome123', 'firefox128', 'safari17.5'],
       // What is inlined as a `data:` URL is in every load of the page, and no policy allows it.
       assetsInlineLimit: 0,
       // The polyfill is an inline script.

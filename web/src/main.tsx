@@ -1,17 +1,27 @@
-// Starts the page: its language, its router and keys, and the view.
+// Starts the page: its language, the client and the store over it, its router and keys, and the view.
 import './design/tokens.css';
 import './design/base.css';
 import { render } from 'preact';
+import { createClient } from '../../src/client/index.js';
 import { App } from './app/app.js';
 import { startKeyboard } from './app/keyboard.js';
 import { startRouter } from './app/router.js';
+import { Store, StoreContext } from './app/store.js';
 import { installSprite } from './design/sprite.js';
 import { currentLanguage, direction, setLanguage } from './i18n/t.js';
 
+// The list is asked for while the texts are loaded.
+const store = new Store(createClient());
+void store.start();
 await setLanguage(navigator.languages);
 document.documentElement.lang = currentLanguage();
 document.documentElement.dir = direction();
 installSprite();
 startRouter();
 startKeyboard();
-render(<App />, document.getElementById('page')!);
+render(
+  <StoreContext.Provider value={store}>
+    <App />
+  </StoreContext.Provider>,
+  document.getElementById('page')!,
+);

@@ -46,7 +46,8 @@ export function connectionInfoOf(config: Published, nodes: readonly KnownNode[])
   // A disabled protocol names the host of an enabled one, which is the same on every node.
   const serverName = [smtp, imap, pop3].find(({ enabled }) => enabled)?.serverName ?? config.hostname;
   const named = (info: ProtocolInfo): ProtocolInfo => (info.enabled ? info : { ...info, serverName });
-  return { smtp: named(smtp), pop3: named(pop3), imap: named(imap) };
+  const mx = mxAddressOf(config, nodes);
+  return { smtp: named(smtp), pop3: named(pop3), imap: named(imap), ...(mx !== undefined && { mx }) };
 }
 
 /** `host:port` of the MX listener as other mail servers reach it; undefined when no node accepts inbound mail. */

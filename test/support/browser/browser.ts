@@ -68,7 +68,7 @@ export function watch(page: Page, origin: string, faults: string[]): void {
 export async function signIn({ page }: Pick<Window, 'page'>, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation').waitFor({ state: 'attached' });
+  await page.getByRole('main').waitFor();
 }
 
 /** Returns what axe finds against WCAG 2.2 AA: one line each. */

@@ -1,12 +1,61 @@
-// The frame of the page.
+// The frame of the page: the sign-in, or folders, list and message in columns; the strip of undo, the sheet of keys, the questions.
+import './app.css';
+import { Folders } from '../folders/folders.js';
+import { t } from '../i18n/t.js';
+import { ListPane } from '../list/list-pane.js';
+import { SignIn } from '../sign-in/sign-in.js';
+import { ConnectionLine } from './connection-line.js';
+import { DeleteQuestion } from './delete-question.js';
 import { KeysSheet } from './keys-sheet.js';
+import { useMailKeys } from './mail-keys.js';
+import { MessagePane } from './message-pane.js';
+import { isListRoute } from './route.js';
+import { route } from './router.js';
+import { useStore } from './store.js';
 import { UndoStrip } from './undo-strip.js';
 
 export function App() {
+  const { access } = useStore();
   return (
     <>
+      <ConnectionLine />
+      {access.value === 'signedOut' && <SignIn />}
+      {access.value === 'signedIn' && <Mail />}
       <UndoStrip />
       <KeysSheet />
     </>
+  );
+}
+
+function Mail() {
+  const store = useStore();
+  useMailKeys(store);
+  const isList = isListRoute(route.value);
+  return (
+    <div class={store.openId.value === undefined ? 'mail' : 'mail has-message'}>
+      <Folders />
+      <main class="panes">
+        {isList ? (
+          <>
+            <ListPane />
+            <MessagePane />
+          </>
+        ) : (
+          <NotFound />
+        )}
+      </main>
+      <DeleteQuestion />
+    </div>
+  );
+}
+
+function NotFound() {
+  return (
+    <div class="not-found">
+      <p>{t('app.notFound')}</p>
+      <a class="button" href="/inbox">
+        {t('app.toInbox')}
+      </a>
+    </div>
   );
 }

@@ -16,6 +16,8 @@ export interface ConnectionInfo {
   readonly smtp: ProtocolInfo;
   readonly pop3: ProtocolInfo;
   readonly imap: ProtocolInfo;
+  /** `host:port` at which mail for the accounts is accepted; undefined when no node accepts it. */
+  readonly mx?: string | undefined;
 }
 
 export const protocolInfo = named(

@@ -1,5 +1,6 @@
 // What clients need before they have a credential: the servers of the mail protocols and the features of this server. Main passes it from
 // the configuration and the cluster's listeners.
+import { optional } from 'superstruct';
 import { flag, record, text, whole } from '../fields.js';
 import { named } from '../openapi/json-schema.js';
 import { defineRoute, type Route } from '../route.js';
@@ -19,6 +20,7 @@ const discovery = named(
     smtp: protocolInfo,
     pop3: protocolInfo,
     imap: protocolInfo,
+    mx: optional(text({ description: '`host:port` at which mail for the accounts of this server is accepted' })),
     features: record({ oidc: flag(), pushNotifications: flag() }),
     version: text({ description: 'Version of the server' }),
     apiVersion: text(),
@@ -37,9 +39,10 @@ export function discoveryRoute(info: () => DiscoveryInfo, maxMessageSize: number
     access: 'public',
     replies: { 200: discovery },
     handler: async () => {
-      const { smtp, pop3, imap, features, version } = info();
+      const { smtp, pop3, imap, mx, features, version } = info();
       const { oidc: oidcEnabled } = features;
-      const json = { smtp, pop3, imap, features, version, apiVersion: API_VERSION, oidcEnabled, maxMessageSize };
+      const servers = { smtp, pop3, imap, ...(mx !== undefined && { mx }) };
+      const json = { ...servers, features, version, apiVersion: API_VERSION, oidcEnabled, maxMessageSize };
       return { status: 200, json };
     },
   });

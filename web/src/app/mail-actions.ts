@@ -1,0 +1,104 @@
+// What people do with emails: each action shows its result at once, offers to undo it, and says so when the server refuses it.
+import { signal } from '@preact/signals';
+import type { Action, Folder } from '../../../src/client/index.js';
+import { folderName } from '../folders/folder-name.js';
+import { t } from '../i18n/t.js';
+import { reasonOf } from './reason.js';
+import { withEmail } from './route.js';
+import { go } from './router.js';
+import type { Store } from './store.js';
+import { undo } from './undo.js';
+
+/** The emails whose deletion for good waits for an answer (delete-question.tsx asks). */
+export const inQuestion = signal<readonly string[]>([]);
+
+/** What keys and buttons act on: what is selected, else the open email, else the row that the keys are at. */
+export function targets({ list, openId }: Store): readonly string[] {
+  if (list.selected.value.size > 0) return [...list.selected.value];
+  const id = openId.value ?? list.cursorId.value;
+  return id === undefined ? [] : [id];
+}
+
+/** The role of the folder that is shown, when it is one of the system. */
+export function shownRole(store: Store): string | undefined {
+  return store.folderOf(store.list.route.value)?.role;
+}
+
+export function archive(store: Store, ids = targets(store)): void {
+  if (shownRole(store) !== 'archive') moveTo(store, 'archive', ids);
+}
+
+export function junk(store: Store, ids = targets(store)): void {
+  moveTo(store, shownRole(store) === 'junk' ? 'inbox' : 'junk', ids);
+}
+
+/** In Trash it deletes for good, after a question. */
+export function trash(store: Store, ids = targets(store)): void {
+  if (shownRole(store) !== 'trash') moveTo(store, 'trash', ids);
+  else if (ids.length > 0) inQuestion.value = ids;
+}
+
+export function moveTo(store: Store, to: string, ids = targets(store)): void {
+  if (ids.length === 0) return;
+  const folder = store.folder(to);
+  leaveRows(store, ids);
+  const action = store.client.act.move(ids, { to });
+  settle(action, t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : to }));
+}
+
+export function deleteForGood(store: Store, ids: readonly string[]): void {
+  leaveRows(store, ids);
+  const { done } = store.client.act.delete(ids);
+  done.then(() => undo.say(t('list.deleted', { count: ids.length })), failed);
+}
+
+export function setRead(store: Store, isRead: boolean, ids = targets(store)): void {
+  if (ids.length === 0) return;
+  settle(
+    store.client.act.markRead(ids, isRead),
+    t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length }),
+  );
+}
+
+/** Flags all, or none when all are flagged. */
+export function toggleFlag(store: Store, ids = targets(store)): void {
+  if (ids.length === 0) return;
+  const isFlagged = !ids.every((id) => store.list.item(id)?.isFlagged === true);
+  settle(
+    store.client.act.flag(ids, isFlagged),
+    t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length }),
+  );
+}
+
+/** Puts the label on all, or takes it off when all have it. */
+export function toggleLabel(store: Store, label: Folder, ids = targets(store)): void {
+  if (ids.length === 0) return;
+  const have = (id: string) => store.list.item(id)?.labels.some((one) => one.id === label.id) === true;
+  const { act } = store.client;
+  const values = { count: ids.length, label: label.name };
+  if (ids.every(have)) settle(act.unlabel(ids, label.id), t('list.unlabelled', values));
+  else settle(act.label(ids, label.id), t('list.labelled', values));
+}
+
+/** The keys go on at the row after those that leave the list, and an open email that leaves it is closed. */
+function leaveRows(store: Store, ids: readonly string[]): void {
+  const { list } = store;
+  const gone = new Set(ids);
+  const { start, items } = list.view.peek();
+  const from = list.indexOf(list.cursorId.peek() ?? ids[0]);
+  const after = from === undefined ? [] : items.slice(from - start);
+  const before = from === undefined ? [] : items.slice(0, from - start).reverse();
+  list.cursorId.value = [...after, ...before].find(({ id }) => !gone.has(id))?.id;
+  list.clearSelection();
+  const openId = store.openId.peek();
+  if (openId !== undefined && gone.has(openId)) go(withEmail(list.route.peek(), undefined));
+}
+
+function settle(action: Action, text: string): void {
+  undo.offer({ text, undo: () => action.undo() });
+  action.done.catch(failed);
+}
+
+function failed(error: unknown): void {
+  undo.say(t('app.failed', { reason: reasonOf(error) }));
+}

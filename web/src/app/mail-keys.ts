@@ -1,0 +1,89 @@
+// The keys of lists and emails: Gmail's.
+import { useEffect } from 'preact/hooks';
+import type { TextKey } from '../i18n/t.js';
+import { pickForTargets } from '../list/picker.js';
+import { bindKeys, type Shortcut } from './keyboard.js';
+import { archive, junk, setRead, toggleFlag, trash } from './mail-actions.js';
+import { type Place, withEmail } from './route.js';
+import { go } from './router.js';
+import type { Store } from './store.js';
+
+const PLACES: readonly [keys: string, place: Place, text: TextKey][] = [
+  ['g i', 'inbox', 'keys.goInbox'],
+  ['g s', 'flagged', 'keys.goFlagged'],
+  ['g t', 'sent', 'keys.goSent'],
+  ['g d', 'drafts', 'keys.goDrafts'],
+  ['g a', 'archive', 'keys.goArchive'],
+];
+
+export function useMailKeys(store: Store): void {
+  useEffect(() => bindKeys([...moving(store), ...acting(store), ...places()]), [store]);
+}
+
+function places(): Shortcut[] {
+  return PLACES.map(([keys, place, text]) => ({ keys, text, run: () => go({ view: 'place', place }) }));
+}
+
+function moving(store: Store): Shortcut[] {
+  const { list } = store;
+  const open = () => {
+    const id = list.cursorId.peek();
+    if (id === undefined) return false;
+    go(withEmail(list.route.peek(), id));
+    return true;
+  };
+  const back = () => {
+    if (list.selected.peek().size > 0) list.clearSelection();
+    else if (store.openId.peek() !== undefined) go(withEmail(list.route.peek(), undefined));
+    else return false;
+    return true;
+  };
+  const toggle = () => {
+    const id = list.cursorId.peek();
+    if (id !== undefined) list.toggle(id);
+  };
+  return [
+    { keys: 'j', text: 'keys.next', run: () => step(store, 1) },
+    { keys: 'k', text: 'keys.previous', run: () => step(store, -1) },
+    { keys: 'Enter', text: 'keys.open', run: (event) => isOnRow(event) && open() },
+    { keys: 'o', text: 'keys.open', run: open },
+    { keys: 'u', text: 'keys.backToList', run: back },
+    { keys: 'Escape', text: 'keys.backToList', run: back },
+    { keys: 'x', text: 'keys.select', run: toggle },
+    { keys: '*', text: 'keys.selectAll', run: () => list.selectLoaded() },
+    {
+      keys: '/',
+      text: 'keys.search',
+      run: () => document.querySelector<HTMLElement>('#search')?.focus(),
+    },
+  ];
+}
+
+function acting(store: Store): Shortcut[] {
+  return [
+    { keys: 'e', text: 'act.archive', run: () => archive(store) },
+    { keys: '#', text: 'act.trash', run: () => trash(store) },
+    { keys: '!', text: 'act.junk', run: () => junk(store) },
+    { keys: 's', text: 'act.flag', run: () => toggleFlag(store) },
+    { keys: 'I', text: 'act.read', run: () => setRead(store, true) },
+    { keys: 'U', text: 'act.unread', run: () => setRead(store, false) },
+    { keys: 'l', text: 'act.label', run: () => pickForTargets(store, 'label') },
+    { keys: 'v', text: 'act.move', run: () => pickForTargets(store, 'move') },
+  ];
+}
+
+/** Goes to the next or the previous row; an open email is followed by that row's. */
+function step({ list, openId }: Store, by: 1 | -1): void {
+  const { start, total } = list.view.peek();
+  const at = list.indexOf(list.cursorId.peek());
+  const index = at === undefined ? start : at + by;
+  const id = list.at(Math.max(0, Math.min(total - 1, index)))?.id;
+  if (id === undefined) return;
+  list.cursorId.value = id;
+  if (openId.peek() !== undefined) go(withEmail(list.route.peek(), id), { replace: true });
+}
+
+/** Enter means something else on buttons and links. */
+function isOnRow({ target }: KeyboardEvent): boolean {
+  return !(target instanceof Element && target.closest('button, a, summary, iframe') !== null);
+}

@@ -1,0 +1,136 @@
+// What the page shows, as signals that the streams of the client feed. Views are functions of these signals; they change mail through
+// `mail-actions.ts`, and only this folder has the client.
+import { computed, effect, signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Observable, Subscription } from 'rxjs';
+import {
+  type ConnectionState,
+  type Folder,
+  type MansioClient,
+  NetworkFault,
+  type Preferences,
+  Refusal,
+  type Reply,
+} from '../../../src/client/index.js';
+import { ListStore } from '../list/list-store.js';
+import { isListRoute, type ListRoute } from './route.js';
+import { route } from './router.js';
+
+export type Profile = Reply<'GET', '/api/profile'>;
+export type Access = 'unknown' | 'signedIn' | 'signedOut';
+
+const RETRY_MS = 2_000;
+const MINUTE_MS = 60_000;
+
+export class Store {
+  readonly client: MansioClient;
+  readonly access = signal<Access>('unknown');
+  readonly connection = signal<ConnectionState>('connecting');
+  readonly profile = signal<Profile | undefined>(undefined);
+  readonly folders = signal<readonly Folder[]>([]);
+  readonly preferences = signal<Preferences | undefined>(undefined);
+  /** The time of the reader, by the minute. */
+  readonly now = signal(new Date());
+  readonly list: ListStore;
+  /** The id of the open email. */
+  readonly openId = computed(() => (isListRoute(route.value) ? route.value.emailId : undefined));
+  #subscriptions: Subscription[] = [];
+
+  constructor(client: MansioClient) {
+    this.client = client;
+    this.list = new ListStore(client, this.folders);
+    client.connection$.subscribe((state) => {
+      this.connection.value = state;
+      if (state === 'signedOut') this.#leave();
+    });
+    setInterval(() => {
+      this.now.value = new Date();
+    }, MINUTE_MS);
+    effect(() => this.#showTheme());
+    effect(() => {
+      if (isListRoute(route.value)) this.list.show(route.value);
+    });
+  }
+
+  /** Follows the account of whoever is signed in. */
+  async start(): Promise<void> {
+    this.#follow();
+    await this.#findOut();
+  }
+
+  async #findOut(): Promise<void> {
+    try {
+      this.profile.value = await this.client.request('GET', '/api/profile');
+      this.access.value = 'signedIn';
+    } catch (error) {
+      if (error instanceof Refusal && (error.status === 401 || error.status === 403)) this.#leave();
+      else setTimeout(() => void this.#findOut(), RETRY_MS);
+    }
+  }
+
+  /** @throws Refusal, NetworkFault */
+  async signIn(apiKey: string): Promise<void> {
+    await this.client.signIn({ apiKey });
+    await this.start();
+  }
+
+  async signOut(): Promise<void> {
+    await this.client.signOut();
+    this.#leave();
+  }
+
+  /** The folder or label with this id, or with this role of the system. */
+  folder(idOrRole: string): Folder | undefined {
+    return this.folders.value.find(({ id, role }) => id === idOrRole || role === idOrRole);
+  }
+
+  /** The folder that a list shows; undefined for searches. */
+  folderOf(shown: ListRoute): Folder | undefined {
+    if (shown.view === 'place') return this.folder(shown.place);
+    return shown.view === 'search' ? undefined : this.folder(shown.id);
+  }
+
+  #follow(): void {
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    const into = <T>(stream$: Observable<T>, sink: { value: T | undefined }) =>
+      stream$.subscribe({
+        next: (value) => {
+          sink.value = value;
+        },
+        // Streams end when the session does; the next sign-in follows again.
+        error: (error: unknown) => {
+          if (!(error instanceof Refusal) && !(error instanceof NetworkFault)) throw error;
+        },
+      });
+    this.#subscriptions = [
+      into(this.client.folders$, this.folders as { value: readonly Folder[] | undefined }),
+      into(this.client.preferences$, this.preferences),
+    ];
+    this.list.follow();
+  }
+
+  #leave(): void {
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    this.#subscriptions = [];
+    this.list.leave();
+    this.access.value = 'signedOut';
+    this.profile.value = undefined;
+    this.folders.value = [];
+    this.preferences.value = undefined;
+  }
+
+  #showTheme(): void {
+    const theme = this.preferences.value?.theme ?? 'system';
+    if (theme === 'system') delete document.documentElement.dataset['theme'];
+    else document.documentElement.dataset['theme'] = theme;
+  }
+}
+
+export const StoreContext = createContext<Store | undefined>(undefined);
+
+export function useStore(): Store {
+  const store = useContext(StoreContext);
+  if (store === undefined) throw new Error('The view is not in the page.');
+  return store;
+}

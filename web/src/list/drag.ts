@@ -1,0 +1,31 @@
+// Rows are dragged to folders and labels: what is selected, or the one row.
+import type { Folder } from '../../../src/client/index.js';
+import { moveTo, toggleLabel } from '../app/mail-actions.js';
+import type { Store } from '../app/store.js';
+
+let dragged: readonly string[] = [];
+
+export function startDrag({ list }: Store, event: DragEvent): void {
+  const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-id]') : null;
+  const id = row?.dataset['id'];
+  if (id === undefined || event.dataTransfer === null) return;
+  const selected = list.selected.peek();
+  dragged = selected.has(id) ? [...selected] : [id];
+  event.dataTransfer.effectAllowed = 'move';
+  event.dataTransfer.setData('text/plain', list.item(id)?.subject ?? '');
+}
+
+/** Whether rows can be dropped on a folder. */
+export function accepts(folder: Folder | undefined): folder is Folder {
+  return dragged.length > 0 && folder !== undefined && folder.role !== 'drafts' && folder.role !== 'sent';
+}
+
+export function drop(store: Store, folder: Folder): void {
+  const ids = dragged;
+  dragged = [];
+  if (folder.role !== 'label') moveTo(store, folder.id, ids);
+  else {
+    const without = ids.filter((id) => !store.list.item(id)?.labels.some((label) => label.id === folder.id));
+    toggleLabel(store, folder, without);
+  }
+}

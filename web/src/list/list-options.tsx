@@ -1,0 +1,112 @@
+// The menu of a list: which of its emails it shows, in which order, and how its rows look. The look is a preference, kept by the server.
+import type { EmailSort } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { type Store, useStore } from '../app/store.js';
+import { undo } from '../app/undo.js';
+import { Menu, MenuGroup, MenuItem } from '../design/menu.js';
+import { type TextKey, t } from '../i18n/t.js';
+import { isSortable, type ListFilter } from './list-query.js';
+
+type PlainKey = Extract<TextKey, `list.${string}` & TextKey>;
+
+const SORTS: readonly [sort: EmailSort, text: PlainKey][] = [
+  ['-date', 'list.newestFirst'],
+  ['date', 'list.oldestFirst'],
+  ['from', 'list.bySender'],
+  ['subject', 'list.bySubject'],
+  ['-size', 'list.bySize'],
+];
+const FILTERS: readonly [filter: ListFilter, text: PlainKey][] = [
+  ['all', 'list.all'],
+  ['unread', 'list.unreadOnly'],
+  ['flagged', 'list.flaggedOnly'],
+];
+const DENSITIES = [
+  ['comfortable', 'list.comfortable'],
+  ['compact', 'list.compact'],
+  ['spacious', 'list.spacious'],
+] as const;
+
+export function ListOptions() {
+  const store = useStore();
+  const { list } = store;
+  const order = SORTS.find(([sort]) => sort === list.sort.value) ?? SORTS[0]!;
+  const filter = FILTERS.find(([one]) => one === list.filter.value)!;
+  const shown = list.filter.value === 'all' ? plain(order[1]) : plain(filter[1]);
+  return (
+    <Menu class="button is-plain list-options" label={shown} name={`${t('list.options')}: ${shown}`}>
+      {(close) => (
+        <>
+          <MenuGroup label={t('list.show')}>
+            {FILTERS.map(([one, text]) => (
+              <MenuItem
+                key={one}
+                isChosen={one === list.filter.value}
+                onChoose={chosen(close, () => list.filterBy(one))}
+              >
+                {plain(text)}
+              </MenuItem>
+            ))}
+          </MenuGroup>
+          {isSortable(list.route.value) && (
+            <MenuGroup label={t('list.order')}>
+              {SORTS.map(([one, text]) => (
+                <MenuItem key={one} isChosen={one === list.sort.value} onChoose={chosen(close, () => list.sortBy(one))}>
+                  {plain(text)}
+                </MenuItem>
+              ))}
+            </MenuGroup>
+          )}
+          <Looks store={store} close={close} />
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function Looks({ store, close }: { readonly store: Store; readonly close: () => void }) {
+  const { displayDensity = 'comfortable', groupByDate = false } = store.preferences.value ?? {};
+  return (
+    <MenuGroup label={t('list.density')}>
+      {DENSITIES.map(([density, text]) => (
+        <MenuItem
+          key={density}
+          isChosen={density === displayDensity}
+          onChoose={chosen(close, () => void prefer(store, { displayDensity: density }))}
+        >
+          {t(text)}
+        </MenuItem>
+      ))}
+      <MenuItem
+        isCheckbox
+        isChosen={groupByDate}
+        onChoose={chosen(close, () => void prefer(store, { groupByDate: !groupByDate }))}
+      >
+        {t('list.groups')}
+      </MenuItem>
+    </MenuGroup>
+  );
+}
+
+function chosen(close: () => void, choose: () => void): () => void {
+  return () => {
+    choose();
+    close();
+  };
+}
+
+/** The texts of the tables have no parameters. */
+function plain(key: PlainKey): string {
+  return t(key as 'list.all');
+}
+
+async function prefer(
+  store: Store,
+  body: { readonly displayDensity?: 'compact' | 'comfortable' | 'spacious'; readonly groupByDate?: boolean },
+): Promise<void> {
+  try {
+    await store.client.request('PUT', '/api/preferences', { body });
+  } catch (error) {
+    undo.say(t('app.failed', { reason: reasonOf(error) }));
+  }
+}

@@ -1,0 +1,89 @@
+// The second column: the search, the name and the counts of the list, the actions on what is selected, and the rows, or why there are none.
+import './list-pane.css';
+import { useEffect } from 'preact/hooks';
+import type { ListRoute } from '../app/route.js';
+import { type Store, useStore } from '../app/store.js';
+import { Icon } from '../design/icon.js';
+import { folderName, placeName } from '../folders/folder-name.js';
+import { isDrawerOpen } from '../folders/folders.js';
+import { formatNumber, t } from '../i18n/t.js';
+import { ActionButtons } from './action-buttons.js';
+import { EmptyList } from './empty-list.js';
+import { List } from './list.js';
+import { ListOptions } from './list-options.js';
+import { Picker } from './picker.js';
+import { SearchField } from './search-field.js';
+
+export function ListPane() {
+  const store = useStore();
+  const { list } = store;
+  const view = list.view.value;
+  const isEmpty = view.total === 0 && !view.isLoading;
+  return (
+    <section class="list-pane" aria-label={t('list.title')}>
+      <div class="list-search">
+        <button
+          type="button"
+          class="icon-button menu-button"
+          aria-label={t('app.menu')}
+          aria-expanded={isDrawerOpen}
+          onClick={() => {
+            isDrawerOpen.value = true;
+          }}
+        >
+          <Icon name="menu" />
+        </button>
+        <SearchField />
+      </div>
+      {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
+      {isEmpty || view.error ? <EmptyList /> : <List />}
+    </section>
+  );
+}
+
+function ListHead({ store }: { readonly store: Store }) {
+  const { list } = store;
+  const title = titleOf(store, list.route.value);
+  const { total, unread, isLoading } = list.view.value;
+  const counts = unread > 0 ? t('list.unreadAndTotal', { unread, total }) : t('list.counts', { count: total });
+  useEffect(() => {
+    const { unread: inInbox = 0 } = store.folder('inbox') ?? {};
+    document.title = inInbox > 0 ? `(${formatNumber(inInbox)}) ${title} · Mansio` : `${title} · Mansio`;
+  }, [title, store.folders.value]);
+  return (
+    <header class="list-head">
+      <h1>{title}</h1>
+      <span class="list-counts" aria-live="off">
+        {isLoading && total === 0 ? '' : counts}
+      </span>
+      <ListOptions />
+      <div class="picker-place">
+        <Picker place="list" />
+      </div>
+    </header>
+  );
+}
+
+function SelectionHead({ store }: { readonly store: Store }) {
+  const { list } = store;
+  const count = list.selected.value.size;
+  return (
+    <header class="list-head is-selection">
+      <button type="button" class="icon-button" aria-label={t('list.clear')} onClick={() => list.clearSelection()}>
+        <Icon name="x" />
+      </button>
+      <h1 class="unseen">{titleOf(store, list.route.value)}</h1>
+      <strong class="list-selected" role="status">
+        {t('list.selected', { count })}
+      </strong>
+      <ActionButtons ids={[...list.selected.value]} place="selection" />
+    </header>
+  );
+}
+
+function titleOf(store: Store, shown: ListRoute): string {
+  if (shown.view === 'place') return placeName(shown.place);
+  if (shown.view === 'search') return t('search.results');
+  const folder = store.folder(shown.id);
+  return folder === undefined ? '' : folderName(folder);
+}

@@ -1,0 +1,33 @@
+// Which list of the client a route shows, with the reader's order and filter.
+import type { EmailSort, ListQuery } from '../../../src/client/index.js';
+import type { ListRoute } from '../app/route.js';
+import { parseSearch, type Searchable } from './search-query.js';
+
+export type ListFilter = 'all' | 'unread' | 'flagged';
+
+export interface ListChoice {
+  readonly sort: EmailSort;
+  readonly filter: ListFilter;
+}
+
+export function listQueryOf(route: ListRoute, { sort, filter }: ListChoice, folders: readonly Searchable[]): ListQuery {
+  const filtered: ListQuery = {
+    ...(filter === 'unread' && { isRead: false }),
+    ...(filter === 'flagged' && { isFlagged: true }),
+  };
+  switch (route.view) {
+    case 'search':
+      return { ...parseSearch(route.q, folders), ...filtered };
+    case 'place':
+      // What is flagged is found in all folders but trash and junk, newest first.
+      if (route.place === 'flagged') return { q: '', ...filtered, isFlagged: true };
+      return { folder: route.place, sort, ...filtered };
+    default:
+      return { folder: route.id, sort, ...filtered };
+  }
+}
+
+/** Searches have one order. */
+export function isSortable(route: ListRoute): boolean {
+  return route.view !== 'search' && !(route.view === 'place' && route.place === 'flagged');
+}

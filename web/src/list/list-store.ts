@@ -1,0 +1,173 @@
+// The list that is shown: its window of emails, which follows the mailbox, the row that the keys are at, and what is selected.
+import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import { BehaviorSubject, type Subscription } from 'rxjs';
+import type {
+  EmailListItem,
+  EmailSort,
+  Folder,
+  ListQuery,
+  ListRange,
+  ListView,
+  MansioClient,
+} from '../../../src/client/index.js';
+import { hrefOf, type ListRoute, withEmail } from '../app/route.js';
+import { isSortable, type ListFilter, listQueryOf } from './list-query.js';
+
+const NOTHING: ListView = { total: 0, unread: 0, start: 0, items: [], isLoading: true };
+/** Ranges begin and end at multiples of this, so that scrolling asks rarely. */
+const STEP = 25;
+const FIRST_RANGE: ListRange = { start: 0, end: 50 };
+
+export class ListStore {
+  readonly route = signal<ListRoute>({ view: 'place', place: 'inbox' });
+  readonly sort = signal<EmailSort>('-date');
+  readonly filter = signal<ListFilter>('all');
+  readonly view = signal<ListView>(NOTHING);
+  /** Names the list that `view` is of. */
+  readonly key = signal('');
+  /** The row that the keys are at. */
+  readonly cursorId = signal<string | undefined>(undefined);
+  readonly selected = signal<ReadonlySet<string>>(new Set());
+  readonly #client: MansioClient;
+  readonly #query: ReadonlySignal<string>;
+  readonly #isFollowing = signal(false);
+  #range$ = new BehaviorSubject<ListRange>(FIRST_RANGE);
+  #subscription: Subscription | undefined;
+
+  constructor(client: MansioClient, folders: ReadonlySignal<readonly Folder[]>) {
+    this.#client = client;
+    const query = computed(() => {
+      const choice = { sort: this.sort.value, filter: this.filter.value };
+      // Only searches name folders; other lists do not change with them.
+      const named = this.route.value.view === 'search' ? folders.value : [];
+      return listQueryOf(this.route.value, choice, named);
+    });
+    this.#query = computed(() => JSON.stringify(query.value));
+    effect(() => {
+      if (this.#isFollowing.value) this.#subscribe(JSON.parse(this.#query.value));
+      else this.#subscription?.unsubscribe();
+    });
+  }
+
+  /** Shows the list of a route. The open email is the row that the keys are at. */
+  show(route: ListRoute): void {
+    batch(() => {
+      const list = withEmail(route, undefined);
+      if (hrefOf(list) !== hrefOf(this.route.peek())) {
+        this.route.value = list;
+        this.filter.value = 'all';
+        if (!isSortable(list)) this.sort.value = '-date';
+        this.selected.value = new Set();
+        this.cursorId.value = undefined;
+      }
+      if (route.emailId !== undefined) this.cursorId.value = route.emailId;
+    });
+  }
+
+  /** The rows that are seen, and those near them, are loaded. */
+  see(start: number, end: number): void {
+    const range = { start: Math.floor(start / STEP) * STEP, end: Math.ceil((end + 1) / STEP) * STEP };
+    const { value } = this.#range$;
+    if (range.start !== value.start || range.end !== value.end) this.#range$.next(range);
+  }
+
+  filterBy(filter: ListFilter): void {
+    batch(() => {
+      this.filter.value = filter;
+      this.selected.value = new Set();
+    });
+  }
+
+  sortBy(sort: EmailSort): void {
+    this.sort.value = sort;
+  }
+
+  /** Asks again for a list that could not be read. */
+  again(): void {
+    this.#subscribe(JSON.parse(this.#query.peek()));
+  }
+
+  follow(): void {
+    this.#isFollowing.value = true;
+  }
+
+  leave(): void {
+    batch(() => {
+      this.#isFollowing.value = false;
+      this.view.value = NOTHING;
+      this.selected.value = new Set();
+      this.cursorId.value = undefined;
+    });
+  }
+
+  item(id: string): EmailListItem | undefined {
+    return this.view.value.items.find((item) => item.id === id);
+  }
+
+  /** The position of an email in the whole list; undefined when it is not loaded. */
+  indexOf(id: string | undefined): number | undefined {
+    const { start, items } = this.view.value;
+    const index = items.findIndex((item) => item.id === id);
+    return index === -1 ? undefined : start + index;
+  }
+
+  at(index: number): EmailListItem | undefined {
+    const { start, items } = this.view.value;
+    return items[index - start];
+  }
+
+  toggle(id: string): void {
+    const selected = new Set(this.selected.peek());
+    if (!selected.delete(id)) selected.add(id);
+    batch(() => {
+      this.selected.value = selected;
+      this.cursorId.value = id;
+    });
+  }
+
+  /** Selects everything from the row that the keys are at to this one. */
+  selectTo(id: string): void {
+    const { start, items } = this.view.peek();
+    const from = (this.indexOf(this.cursorId.peek()) ?? start) - start;
+    const to = (this.indexOf(id) ?? start) - start;
+    const ids = items.slice(Math.min(from, to), Math.max(from, to) + 1).map((item) => item.id);
+    this.selected.value = new Set([...this.selected.peek(), ...ids]);
+  }
+
+  selectLoaded(): void {
+    this.selected.value = new Set(this.view.peek().items.map(({ id }) => id));
+  }
+
+  clearSelection(): void {
+    this.selected.value = new Set();
+  }
+
+  #subscribe(query: ListQuery): void {
+    this.#subscription?.unsubscribe();
+    this.#range$ = new BehaviorSubject(FIRST_RANGE);
+    const key = JSON.stringify(query);
+    let isFirst = true;
+    const put = (view: ListView) =>
+      batch(() => {
+        if (isFirst) this.key.value = key;
+        isFirst = false;
+        this.view.value = view;
+        this.#forgetGone(view);
+      });
+    // What another list has shown is not shown under this one's name.
+    if (this.key.peek() !== key) put(NOTHING);
+    this.#subscription = this.#client.list(query, this.#range$).subscribe({
+      next: put,
+      error: (error: Error) => put({ ...NOTHING, isLoading: false, error }),
+    });
+  }
+
+  /** An email that has left the list is not selected any more. */
+  #forgetGone({ start, items, total }: ListView): void {
+    const selected = this.selected.peek();
+    if (selected.size === 0 || start > 0 || items.length < total) return;
+    const there = new Set(items.map(({ id }) => id));
+    const left = [...selected].filter((id) => there.has(id));
+    if (left.length < selected.size) this.selected.value = new Set(left);
+  }
+}

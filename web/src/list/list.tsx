@@ -1,0 +1,232 @@
+// The rows of the list. Only those near what is seen are drawn. When mail arrives or leaves, the row under the eye or the pointer stays where
+// it is; what has come above is counted by a pill.
+import './list.css';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { withEmail } from '../app/route.js';
+import { go } from '../app/router.js';
+import { type Store, useStore } from '../app/store.js';
+import { Icon } from '../design/icon.js';
+import { t } from '../i18n/t.js';
+import { type GroupHeader, groupHeaders } from './date-groups.js';
+import { startDrag } from './drag.js';
+import { type Anchor, anchorsAt, heldAt, ListGeometry } from './geometry.js';
+import { Row, WaitingRow } from './row.js';
+
+const ROW_PX = { comfortable: 77, compact: 44, spacious: 92 } as const;
+const HEADER_PX = 36;
+const OVERSCAN = 6;
+
+interface Shown {
+  readonly geometry: ListGeometry;
+  readonly headers: readonly GroupHeader[];
+}
+
+export function List() {
+  const store = useStore();
+  const { list } = store;
+  const scroller = useRef<HTMLDivElement>(null);
+  const seen = useSignal({ top: 0, height: 900 });
+  const shown = useShown(store);
+  const arrived = useHeldRows(store, scroller, seen, shown);
+  const { geometry, headers } = shown.value;
+  const { start, end } = geometry.between(seen.value.top, seen.value.top + seen.value.height);
+  useLayoutEffect(() => list.see(start, end), [list, start, end]);
+  const onScroll = () => {
+    const { scrollTop, clientHeight } = scroller.current!;
+    seen.value = { top: scrollTop, height: clientHeight };
+    if (scrollTop === 0) arrived.value = 0;
+  };
+  const density = store.preferences.value?.displayDensity ?? 'comfortable';
+  return (
+    <div class="list-place">
+      {arrived.value > 0 && (
+        <button type="button" class="arrived" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
+          <Icon name="arrow-up" />
+          {t('list.new', { count: arrived.value })}
+        </button>
+      )}
+      <div class="list-scroll" ref={scroller} onScroll={onScroll} tabIndex={-1}>
+        <div
+          role="listbox"
+          class={`list is-${density}`}
+          aria-label={t('list.title')}
+          aria-multiselectable
+          style={{ height: `${geometry.height}px` }}
+          onClick={(event) => clicked(store, event)}
+          onDragStart={(event) => startDrag(store, event)}
+          onFocusIn={(event) => {
+            const id = idOf(event);
+            if (id !== undefined) list.cursorId.value = id;
+          }}
+        >
+          {headers.map(({ index, text }) => (
+            <div
+              key={text}
+              role="presentation"
+              class="list-group"
+              style={{ transform: `translateY(${geometry.top(index) - HEADER_PX}px)` }}
+            >
+              {text}
+            </div>
+          ))}
+          <Rows store={store} geometry={geometry} from={start - OVERSCAN} to={end + OVERSCAN} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface RowsProps {
+  readonly store: Store;
+  readonly geometry: ListGeometry;
+  readonly from: number;
+  readonly to: number;
+}
+
+function Rows({ store, geometry, from, to }: RowsProps) {
+  const { list, openId, preferences, now } = store;
+  const route = list.route.value;
+  const role = store.folderOf(route)?.role;
+  const cursor = list.indexOf(list.cursorId.value);
+  const first = Math.max(0, from);
+  const last = Math.min(geometry.total, to);
+  // One row can always take the focus, also when it is not seen.
+  const tabStop = cursor ?? list.view.value.start;
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
+  if (geometry.total > 0 && (tabStop < first || tabStop >= last)) indexes.push(tabStop);
+  return indexes.map((index) => {
+    const item = list.at(index);
+    if (item === undefined) return <WaitingRow key={`at ${index}`} top={geometry.top(index)} />;
+    return (
+      <Row
+        key={item.id}
+        item={item}
+        index={index}
+        total={geometry.total}
+        top={geometry.top(index)}
+        now={now.value}
+        isOpen={item.id === openId.value}
+        isCursor={index === tabStop}
+        isSelected={list.selected.value.has(item.id)}
+        showsRecipients={role === 'sent' || role === 'drafts'}
+        isDraft={role === 'drafts'}
+        showsPreview={preferences.value?.showPreview !== false}
+        hiddenLabelId={route.view === 'label' ? route.id : undefined}
+      />
+    );
+  });
+}
+
+function useShown(store: Store): ReadonlySignal<Shown> {
+  return useComputed(() => {
+    const { list, preferences, now } = store;
+    const view = list.view.value;
+    const { displayDensity = 'comfortable', groupByDate = false } = preferences.value ?? {};
+    const isByDate = list.sort.value === '-date' || list.sort.value === 'date';
+    const headers = groupByDate && isByDate ? groupHeaders(view, now.value) : [];
+    const sizes = { row: ROW_PX[displayDensity], header: HEADER_PX };
+    return {
+      headers,
+      geometry: new ListGeometry(
+        view.total,
+        sizes,
+        headers.map(({ index }) => index),
+      ),
+    };
+  });
+}
+
+/** Keeps the rows that are seen where they are, and returns how many have come above them. */
+function useHeldRows(
+  { list }: Store,
+  scroller: RefObject<HTMLDivElement | null>,
+  seen: { value: { readonly top: number; readonly height: number } },
+  shown: ReadonlySignal<Shown>,
+) {
+  const arrived = useSignal(0);
+  const held = useRef<{ key: string; anchors: Anchor[]; total: number; geometry?: ListGeometry }>({
+    key: '',
+    anchors: [],
+    total: 0,
+  });
+  const view = list.view.value;
+  const { geometry } = shown.value;
+  const key = list.key.value;
+  useLayoutEffect(() => {
+    const element = scroller.current!;
+    const before = held.current;
+    const drawn = { start: view.start, items: view.items, geometry };
+    if (key !== before.key) {
+      element.scrollTop = 0;
+      arrived.value = 0;
+    } else if (element.scrollTop > 0 || element.matches(':hover, :focus-within')) {
+      const top = heldAt(drawn, before.anchors);
+      if (top !== undefined && Math.abs(top - element.scrollTop) >= 1) element.scrollTop = top;
+      if (element.scrollTop > 0 && view.total > before.total) arrived.value += view.total - before.total;
+    }
+    seen.value = { top: element.scrollTop, height: element.clientHeight };
+    held.current = { key, total: view.total, anchors: anchorsAt(drawn, element.scrollTop, element.clientHeight) };
+  }, [view, geometry, key]);
+  // Scrolling chooses other rows.
+  useLayoutEffect(() => {
+    const drawn = { start: view.start, items: view.items, geometry };
+    held.current.anchors = anchorsAt(drawn, seen.value.top, seen.value.height);
+  }, [seen.value]);
+  useResize(scroller, seen);
+  useCursor(list, scroller, shown);
+  return arrived;
+}
+
+function useResize(
+  scroller: RefObject<HTMLDivElement | null>,
+  seen: { value: { readonly top: number; readonly height: number } },
+): void {
+  useLayoutEffect(() => {
+    const element = scroller.current!;
+    const observer = new ResizeObserver(() => {
+      seen.value = { top: element.scrollTop, height: element.clientHeight };
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+}
+
+/** The row that the keys are at is seen, and has the focus when the list or nothing has it. */
+function useCursor(
+  list: Store['list'],
+  scroller: RefObject<HTMLDivElement | null>,
+  shown: ReadonlySignal<Shown>,
+): void {
+  const id = list.cursorId.value;
+  useLayoutEffect(() => {
+    const index = list.indexOf(id);
+    const element = scroller.current;
+    if (index === undefined || element === null) return;
+    const top = shown.peek().geometry.top(index);
+    const bottom = shown.peek().geometry.top(index + 1);
+    if (top < element.scrollTop) element.scrollTop = index === 0 ? 0 : top;
+    else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+    const { activeElement } = document;
+    if (activeElement === document.body || element.contains(activeElement))
+      document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
+  }, [id]);
+}
+
+function idOf({ target }: Event): string | undefined {
+  const row = target instanceof Element ? target.closest<HTMLElement>('[data-id]') : null;
+  return row?.dataset['id'];
+}
+
+function clicked({ list }: Store, event: MouseEvent): void {
+  const id = idOf(event);
+  if (id === undefined) return;
+  const isAvatar = event.target instanceof Element && event.target.closest('[data-part="select"]') !== null;
+  if (event.shiftKey) list.selectTo(id);
+  else if (isAvatar || event.ctrlKey || event.metaKey) list.toggle(id);
+  else {
+    list.clearSelection();
+    go(withEmail(list.route.peek(), id));
+  }
+}

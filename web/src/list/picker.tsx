@@ -1,0 +1,147 @@
+// Chooses a folder to move emails to, or labels to put on them, by typing a part of the name.
+import './picker.css';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Folder } from '../../../src/client/index.js';
+import { moveTo, targets, toggleLabel } from '../app/mail-actions.js';
+import { type Store, useStore } from '../app/store.js';
+import { Icon } from '../design/icon.js';
+import { folderName, PLACE_ICONS } from '../folders/folder-name.js';
+import { t } from '../i18n/t.js';
+
+/** Where the picker opens: at the selection, the open email, or the list. */
+export type PickerPlace = 'selection' | 'message' | 'list';
+
+interface Picking {
+  readonly what: 'label' | 'move';
+  readonly ids: readonly string[];
+  readonly place: PickerPlace;
+}
+
+const picking = signal<Picking | undefined>(undefined);
+
+export function pick(picked: Picking): void {
+  if (picked.ids.length > 0) picking.value = picked;
+}
+
+/** Picks for what the keys act on. */
+export function pickForTargets(store: Store, what: 'label' | 'move'): void {
+  const { selected } = store.list;
+  const place = selected.peek().size > 0 ? 'selection' : store.openId.peek() === undefined ? 'list' : 'message';
+  pick({ what, ids: targets(store), place });
+}
+
+export function Picker({ place }: { readonly place: PickerPlace }) {
+  const picked = picking.value;
+  return picked?.place === place ? <OpenPicker key={picked.what} {...picked} /> : null;
+}
+
+function close(): void {
+  picking.value = undefined;
+}
+
+function OpenPicker({ what, ids }: Picking) {
+  const store = useStore();
+  const text = useSignal('');
+  const active = useSignal(0);
+  const place = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    input.current?.focus();
+    const onPointer = ({ target }: Event) => {
+      if (target instanceof Node && !place.current?.contains(target)) close();
+    };
+    document.addEventListener('pointerdown', onPointer);
+    return () => {
+      document.removeEventListener('pointerdown', onPointer);
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  const found = choices(store, what).filter((folder) =>
+    folderName(folder).toLocaleLowerCase().includes(text.value.trim().toLocaleLowerCase()),
+  );
+  const at = Math.min(active.value, found.length - 1);
+  const choose = (folder: Folder | undefined) => {
+    if (folder === undefined) return;
+    close();
+    if (what === 'label') toggleLabel(store, folder, ids);
+    else moveTo(store, folder.id, ids);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' || event.key === 'Tab') close();
+    else if (event.key === 'Enter') choose(found[at]);
+    else if (event.key === 'ArrowDown') active.value = Math.min(at + 1, found.length - 1);
+    else if (event.key === 'ArrowUp') active.value = Math.max(at - 1, 0);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="picker" ref={place}>
+      <input
+        ref={input}
+        class="input"
+        role="combobox"
+        aria-label={what === 'label' ? t('act.label') : t('act.move')}
+        aria-expanded="true"
+        aria-controls="picker-list"
+        aria-autocomplete="list"
+        aria-activedescendant={found[at] && `picker-${found[at].id}`}
+        placeholder={t('act.find')}
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          active.value = 0;
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <Choices what={what} found={found} at={at} hasAll={(label) => hasAll(store, ids, label)} choose={choose} />
+    </div>
+  );
+}
+
+interface ChoicesProps {
+  readonly what: 'label' | 'move';
+  readonly found: readonly Folder[];
+  readonly at: number;
+  readonly hasAll: (label: Folder) => boolean;
+  readonly choose: (folder: Folder) => void;
+}
+
+function Choices({ what, found, at, hasAll, choose }: ChoicesProps) {
+  if (found.length === 0) return <p class="hint picker-none">{t('act.noneFound')}</p>;
+  return (
+    <div role="listbox" id="picker-list" aria-label={what === 'label' ? t('folders.labels') : t('folders.title')}>
+      {found.map((folder, i) => (
+        <div
+          key={folder.id}
+          id={`picker-${folder.id}`}
+          role="option"
+          class={i === at ? 'picker-item is-active' : 'picker-item'}
+          aria-selected={what === 'label' ? hasAll(folder) : i === at}
+          onClick={() => choose(folder)}
+        >
+          {folder.role === 'label' ? (
+            <span class="folder-color" style={{ background: folder.color ?? 'var(--soft)' }} />
+          ) : (
+            <Icon name={folder.role === 'folder' ? 'folder' : PLACE_ICONS[folder.role]} />
+          )}
+          <span>{folderName(folder)}</span>
+          {what === 'label' && hasAll(folder) && <Icon name="check" />}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function choices({ folders }: Store, what: 'label' | 'move'): readonly Folder[] {
+  if (what === 'label') return folders.value.filter(({ role }) => role === 'label');
+  // Mail is not moved to where only the service puts it.
+  return folders.value.filter(({ role }) => role !== 'label' && role !== 'sent' && role !== 'drafts');
+}
+
+function hasAll(store: Store, ids: readonly string[], label: Folder): boolean {
+  return ids.every((id) => store.list.item(id)?.labels.some((one) => one.id === label.id) === true);
+}
