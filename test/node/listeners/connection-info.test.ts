@@ -64,9 +64,10 @@ test('what any living node listens on is told, one address for all', (t) => {
     node('c', { ...mail, imap: 'b.test:143' }),
     node('d', { submission: 'd.test:1', imap: 'd.test:1', pop3: 'd.test:1' }, { expired: true }),
     node('e', { pop3s: 'e.test:995' }, { state: 'draining' }),
-    node('f', {}),
+    node('f', { mx: 'f.test:2525' }),
   ];
   const told = {
+    mx: 'f.test:2525',
     smtp: { enabled: true, serverName: 'b.test', port: 587, securePort: 465 },
     pop3: { enabled: true, serverName: 'e.test', port: 0, securePort: 995 },
     imap: { enabled: true, serverName: 'b.test', port: 143, securePort: 0 },

@@ -56,7 +56,7 @@ export function Menu({ label, name, class: classes = 'button is-plain', children
 
 export interface MenuItemProps {
   readonly children: ComponentChildren;
-  /** Of a choice: whether it is the present one. */
+  /** Whether the choice is the present one; undefined for what is no choice. */
   readonly isChosen?: boolean;
   /** Several choices of a group can hold at once. */
   readonly isCheckbox?: boolean;

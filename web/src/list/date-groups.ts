@@ -3,7 +3,7 @@ import { daysBetween, monthName } from '../i18n/format.js';
 import { t } from '../i18n/t.js';
 
 export interface GroupHeader {
-  /** Of the first row of the group. */
+  /** The position of the first row of the group. */
   readonly index: number;
   readonly text: string;
 }

@@ -9,8 +9,10 @@ const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 export function sendingLine(mx: string | undefined, email: string, pageHost: string): string | undefined {
   if (mx === undefined) return undefined;
   const address = LOOPBACK.test(pageHost) ? `${pageHost}${mx.slice(mx.lastIndexOf(':'))}` : mx;
-  const header = `From: you@example.org\\r\\nTo: ${email}\\r\\nSubject: Hello\\r\\n`;
-  return `printf '${header}\\r\\nIt works.\\r\\n' | curl -sS smtp://${address} --mail-from you@example.org --mail-rcpt ${quoted(email)} -T -`;
+  // printf has its own meaning for % and \.
+  const to = email.replaceAll(/[%\\]/g, '$&$&');
+  const message = `From: you@example.org\\r\\nTo: ${to}\\r\\nSubject: Hello\\r\\n\\r\\nIt works.\\r\\n`;
+  return `printf ${quoted(message)} | curl -sS smtp://${address} --mail-from you@example.org --mail-rcpt ${quoted(email)} -T -`;
 }
 
 /** As one word of a shell. */
