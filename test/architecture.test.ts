@@ -137,7 +137,9 @@ test('the page imports its own files, the client and few packages; only the clie
   for (const name of readdirSync('web/src', { recursive: true, encoding: 'utf8' })) {
     if (!/\.tsx?$/.test(name)) continue;
     const text = readFileSync(join('web/src', name), 'utf8');
-    for (const [, target = ''] of text.matchAll(/(?:from|import|import\() ?'([^']+)'/g)) {
+    const imported = /^(?:import|export)\s[^'";=]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'/gm;
+    for (const [, from, whole, lazy] of text.matchAll(imported)) {
+      const target = from ?? whole ?? lazy ?? '';
       const path = normalize(join('web/src', dirname(name), target));
       const isOwn = target.startsWith('.') && /^(?:web\/src|src\/client)\//.test(path);
       if (!isOwn && !PAGE_PACKAGES.test(target)) broken.push(`web/src/${name} must not import ${target}`);

@@ -617,6 +617,8 @@ export interface Discovery {
   readonly smtp: ProtocolInfo;
   readonly pop3: ProtocolInfo;
   readonly imap: ProtocolInfo;
+  /** `host:port` at which mail for the accounts of this server is accepted */
+  readonly mx?: string | undefined;
   readonly features: {
     readonly oidc: boolean;
     readonly pushNotifications: boolean;
