@@ -90,7 +90,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ],
   [
     'message-content/decode/',
-    ['message-content/decode/', 'concurrency/', 'mail-format/', 'html-to-text', 'mailparser'],
+    ['message-content/decode/', 'concurrency/', 'mail-format/', 'html-to-text', 'htmlparser2', 'mailparser'],
   ],
   [
     'message-content/spool/',

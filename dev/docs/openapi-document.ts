@@ -9,6 +9,7 @@ export function bareRoutes(): readonly Route[] {
     accountApi: {},
     push: {},
     webhooks: {},
+    images: {},
     composing: {},
     config: { oidc: {} },
     checks: [],

@@ -14,8 +14,10 @@ export interface RateLimits {
   readonly write: number;
 }
 
-/** `unlimited` is not counted, `hub` only in its own count; the others are counted in their own count and globally. */
-export type RateClass = 'plain' | 'write' | 'authentication' | 'hub' | 'unlimited';
+/**
+ * `unlimited` is not counted, `hub` and `images` only in their own counts; the others are counted in their own count and globally.
+ */
+export type RateClass = 'plain' | 'write' | 'authentication' | 'hub' | 'images' | 'unlimited';
 
 export type RateField = readonly [name: string, value: string];
 
@@ -25,6 +27,9 @@ const SECONDS = 60;
  * anybody with many addresses could lock out everybody else.
  */
 const MOST_KEYS = 32_768;
+
+/** Images of mail that an account may load, as a multiple of its other requests. */
+const IMAGES = 12;
 
 const OFF: RateLimits = { global: 0, authentication: 0, write: 0 };
 
@@ -113,7 +118,7 @@ export class Tally {
   }
 }
 
-type Counters = Readonly<Record<'global' | 'write' | 'authentication' | 'hub', Window | undefined>>;
+type Counters = Readonly<Record<'global' | 'write' | 'authentication' | 'hub' | 'images', Window | undefined>>;
 
 interface Quota {
   readonly name: string;
@@ -160,6 +165,8 @@ function counters({ global, write, authentication }: RateLimits, mostKeys: numbe
     authentication: windowOf('authentication', authentication, mostKeys),
     // Separate, so that hub clients that reconnect repeatedly do not lock their account out of the API.
     hub: windowOf('hub', global, mostKeys),
+    // One email may show hundreds of images.
+    images: windowOf('images', IMAGES * global, mostKeys),
   };
 }
 
@@ -170,5 +177,5 @@ function windowOf(name: string, limit: number, mostKeys: number): Window | undef
 function windowsFor(of: Counters, rate: RateClass): readonly Window[] {
   if (rate === 'unlimited') return [];
   const own = rate === 'plain' ? undefined : of[rate];
-  return [rate === 'hub' ? undefined : of.global, own].filter((window) => window !== undefined);
+  return [rate === 'hub' || rate === 'images' ? undefined : of.global, own].filter((window) => window !== undefined);
 }

@@ -22,6 +22,7 @@ const KINDS = {
   431: ['Request Header Fields Too Large', `${RFC6585}5`],
   500: ['Internal Server Error', `${RFC9110}15.6.1`],
   501: ['Not Implemented', `${RFC9110}15.6.2`],
+  502: ['Bad Gateway', `${RFC9110}15.6.3`],
   503: ['Service Unavailable', `${RFC9110}15.6.4`],
 } as const;
 

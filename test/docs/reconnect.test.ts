@@ -33,7 +33,8 @@ test('README says what Mansio does not do yet, and leads to the changelog and to
     t.true(section.toLowerCase().includes(word.toLowerCase()), word);
   for (const page of ['CHANGELOG.md', 'SECURITY.md']) t.true(text.includes(`(${page})`), page);
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const [title, newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^#{1,2} .*$/gm) ?? [];
+  const titles = readFileSync('CHANGELOG.md', 'utf8').match(/^#{1,2} .*$/gm) ?? [];
+  const [title, newest] = titles.filter((line) => line !== '## Unreleased');
   t.is(title, '# Changelog');
   const [, shown, date] = /^## (\S+)(?: \((\d{4}-\d\d-\d\d)\))?$/.exec(newest ?? '') ?? [];
   t.is(shown, version);

@@ -17,6 +17,7 @@ const DEFAULTS: PreferenceValues = {
   digestFrequency: 'daily',
   digestTime: '09:00',
   undoSendSeconds: 0,
+  signature: '',
 };
 
 export function createPreferences(store: PreferenceStore, mailboxes: Mailboxes): Preferences {

@@ -45,6 +45,8 @@ export interface PreferenceValues {
   readonly digestTime: string;
   /** The time for which email from REST clients is held and can be cancelled. */
   readonly undoSendSeconds: number;
+  /** HTML, as the client gave it: whoever shows it sanitises it. */
+  readonly signature: string;
 }
 
 export interface Preferences {

@@ -500,6 +500,8 @@ export interface Preferences {
   readonly digestFrequency: 'daily' | 'weekly';
   readonly digestTime: string;
   readonly undoSendSeconds: number;
+  /** HTML, stored as given: a client sanitises it before it shows or sends it */
+  readonly signature: string;
 }
 
 export interface PreferenceChanges {
@@ -514,6 +516,8 @@ export interface PreferenceChanges {
   readonly digestFrequency?: 'daily' | 'weekly' | undefined;
   readonly digestTime?: string | undefined;
   readonly undoSendSeconds?: number | undefined;
+  /** HTML, stored as given: a client sanitises it before it shows or sends it */
+  readonly signature?: string | undefined;
 }
 
 export interface VapidPublicKey {
@@ -837,6 +841,15 @@ export interface Paths {
       readonly reply: Blob;
     };
   };
+  '/api/emails/{id}/images': {
+    /** The remote images of an email, as URLs of the image proxy. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: { readonly [name: string]: string };
+    };
+  };
   '/api/emails/threads/{threadId}': {
     /** The emails of a thread, oldest first: the newest 500, or a page of all. */
     readonly GET: {
@@ -888,6 +901,19 @@ export interface Paths {
         readonly toDate?: string | undefined;
         /** Id of a label or folder, or a role of the system */
         readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
+      };
+      readonly reply: Blob;
+    };
+  };
+  '/api/image-proxy': {
+    /** A remote image of an email. */
+    readonly GET: {
+      readonly query?: {
+        readonly url?: string | undefined;
+        readonly account?: string | undefined;
+        /** In seconds since 1970 */
+        readonly expires?: string | undefined;
+        readonly signature?: string | undefined;
       };
       readonly reply: Blob;
     };

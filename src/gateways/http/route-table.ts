@@ -20,6 +20,7 @@ import { type EmailSources, emailRoutes } from './routes/emails/emails.js';
 import { bulkRoutes } from './routes/emails/emails-bulk.js';
 import { contentRoutes } from './routes/emails/emails-content.js';
 import { type ExportSources, exportRoute } from './routes/emails/emails-export.js';
+import { emailImagesRoute } from './routes/emails/emails-images.js';
 import { searchRoute } from './routes/emails/emails-search.js';
 import { sentRoutes } from './routes/emails/emails-sent.js';
 import { EncodedContents } from './routes/emails/encoded-contents.js';
@@ -29,6 +30,7 @@ import { filterRoutes } from './routes/folders/filters.js';
 import { folderRoutes } from './routes/folders/folders.js';
 import { labelRoutes } from './routes/folders/labels.js';
 import { healthRoute } from './routes/health.js';
+import { type ImageProxySources, imageProxyRoute } from './routes/image-proxy.js';
 import { appleProfileRoutes } from './routes/mail-programs/apple-profile.js';
 import { autoconfigRoutes, type MailProgramSources } from './routes/mail-programs/autoconfig.js';
 import { autodiscoverRoutes } from './routes/mail-programs/autodiscover.js';
@@ -42,6 +44,7 @@ export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgra
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
+  readonly images: ImageProxySources;
   readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
   readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** The parts that compose messages. */
@@ -63,6 +66,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...bulkRoutes(base, tags, mailboxes),
     ...sentRoutes(base, tags, mailboxes),
     ...contentRoutes(base, tags, sources),
+    emailImagesRoute(base, tags, { ...sources, imageUrls: sources.images.urls }),
     threadRoute(base, tags, shown),
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
@@ -76,6 +80,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
+    imageProxyRoute(sources.images),
     ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
     ...draftRoutes('/api/outbound', ['Outbound'], outbound),
     ...replyRoutes('/api/outbound', ['Outbound'], outbound),

@@ -1,17 +1,18 @@
-// One request over one connection of the pool: sent, answered or failed within its time. An answer counts when its header has arrived: a
-// body that is too long, too slow or cut off is not a failure, but ends the connection.
+// One request over one connection of the pool: sent, answered or failed within its time. `readExcerpt` and `readWhole` are the two ways to
+// read an answer; a connection whose answer is not read to its end is closed.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { ConnectionAgent } from './connection-pool.js';
 import type { HttpClientLimits } from './limits.js';
-import { failed, type HttpFailure, type HttpOutcome, shown } from './outcome.js';
+import { type Download, failed, type HttpFailure, type PeerReply, shown } from './outcome.js';
 
 interface ExchangeOptions {
+  readonly method: 'GET' | 'POST';
   readonly url: URL;
   /** The addresses of the host; connections are made only to these. */
   readonly addresses: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | string;
+  readonly body?: Uint8Array | string;
   readonly agent: ConnectionAgent;
   readonly limits: HttpClientLimits;
   /** The time of `performance.now()` at which the header of the answer must have arrived. */
@@ -23,14 +24,19 @@ interface ExchangeOptions {
 const TLS_CODES =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_)/;
 
-/** Resolves to `stale` when a reused connection yields no answer because its server has closed it. */
-export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale'> {
+/**
+ * `read` reads the answer and never rejects. Resolves to `stale` when a reused connection yields no answer because its server has closed it.
+ */
+export function exchange<T extends object>(
+  options: ExchangeOptions,
+  read: (response: IncomingMessage, limits: HttpClientLimits) => Promise<T>,
+): Promise<T | HttpFailure | 'stale'> {
   const { url, limits, deadline, signal } = options;
   return new Promise((resolve) => {
     let isConnected = false;
     let isAnswered = false;
     const asked = begin(options);
-    const settle = (outcome: HttpOutcome | 'stale') => {
+    const settle = (outcome: T | HttpFailure | 'stale') => {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       resolve(outcome);
@@ -74,11 +80,11 @@ export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale
   });
 }
 
-function begin({ url, addresses, headers, body, agent, limits }: ExchangeOptions): ClientRequest {
+function begin({ method, url, addresses, headers, body, agent, limits }: ExchangeOptions): ClientRequest {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const asked = request(url, {
-    method: 'POST',
+    method,
     agent,
     headers: { 'user-agent': 'Mansio', ...headers },
     maxHeaderSize: limits.headerOctets,
@@ -93,8 +99,8 @@ function begin({ url, addresses, headers, body, agent, limits }: ExchangeOptions
   return asked;
 }
 
-/** Never rejects: the header is an answer, whatever happens to the body. */
-function read(response: IncomingMessage, limits: HttpClientLimits): Promise<HttpOutcome> {
+/** An answer counts when its header has arrived, whatever happens to the body: one that is too long or too slow is cut. */
+export function readExcerpt(response: IncomingMessage, limits: HttpClientLimits): Promise<PeerReply> {
   return new Promise((resolve) => {
     const kept: Buffer[] = [];
     let octets = 0;
@@ -113,6 +119,27 @@ function read(response: IncomingMessage, limits: HttpClientLimits): Promise<Http
     response.on('error', answered);
     response.on('close', answered);
     response.on('end', answered);
+  });
+}
+
+/** Hands over the body of an answer with status 200, until `take` returns false. Other bodies are not read. */
+export function readWhole(response: IncomingMessage, take: (octets: Uint8Array) => boolean): Promise<Download> {
+  return new Promise((resolve) => {
+    const status = response.statusCode ?? 0;
+    const ended = (isWhole: boolean) => {
+      response.pause();
+      resolve({ status, headers: fieldsOf(response), isWhole });
+    };
+    response.on('error', () => ended(false));
+    response.on('close', () => ended(response.complete));
+    if (status !== 200) {
+      ended(false);
+      return;
+    }
+    response.on('end', () => ended(response.complete));
+    response.on('data', (chunk: Buffer) => {
+      if (!take(chunk)) ended(false);
+    });
   });
 }
 

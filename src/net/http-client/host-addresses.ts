@@ -1,10 +1,9 @@
 // Returns the addresses of a host that may be connected to. All of them are checked: a name that has both private and public addresses is
 // refused as a whole, so that the owner of the name cannot make this server connect to its own network (DNS rebinding).
 import { type Dns, DnsFailure } from '../dns/resolver.js';
-import { isPublicAddress } from '../tcp/address-scope.js';
 import { canonicalAddress } from '../tcp/ip-address.js';
 import { failed, type HttpFailure } from './outcome.js';
-import { literalAddress } from './target-url.js';
+import { type AllowPrivate, isReachable, literalAddress } from './target-url.js';
 
 /** More addresses than a connection attempt tries. */
 const MOST_ADDRESSES = 8;
@@ -14,13 +13,13 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 export async function hostAddresses(
   dns: Dns,
   hostname: string,
-  allowPrivate: boolean,
+  allowPrivate: AllowPrivate,
 ): Promise<readonly string[] | HttpFailure> {
   const literal = literalAddress(hostname);
   const found = literal === undefined ? await lookedUp(dns, hostname.replace(/\.$/, '')) : [literal];
   if ('failure' in found) return found;
   // The text does not name the address: users see it, and must not learn names of the server's own network.
-  if (!allowPrivate && !found.every(isPublicAddress)) {
+  if (!found.every((address) => isReachable(address, allowPrivate))) {
     return failed('private-address', `${hostname} has a private address`);
   }
   return found.slice(0, MOST_ADDRESSES);

@@ -25,6 +25,10 @@ export interface HttpClientLimits {
   readonly bodyOctets: number;
   /** The part of the body that is kept. */
   readonly excerptOctets: number;
+  /** The time for a download: waiting, redirects and body included. */
+  readonly downloadMs: number;
+  /** The redirects that a download follows. */
+  readonly redirects: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpClientLimits = {
@@ -43,4 +47,6 @@ export const DEFAULT_HTTP_LIMITS: HttpClientLimits = {
   headerOctets: 16 * 1024,
   bodyOctets: 64 * 1024,
   excerptOctets: 1024,
+  downloadMs: 5_000,
+  redirects: 5,
 };

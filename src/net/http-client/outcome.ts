@@ -8,6 +8,12 @@ export interface PeerReply {
   readonly excerpt: string;
 }
 
+/** The answer to a download, whose body was handed over piece by piece. */
+export interface Download extends Pick<PeerReply, 'status' | 'headers'> {
+  /** False when the body is cut off, or was not wanted to its end. */
+  readonly isWhole: boolean;
+}
+
 /**
  * - `url`: requests to such a URL are refused.
  * - `private-address`: the host has a private address.
@@ -16,7 +22,7 @@ export interface PeerReply {
  * - `tls`: the handshake failed, or the certificate is not the host's.
  * - `timeout`: no answer arrived in time.
  * - `closed`: the peer closed the connection before its answer.
- * - `answer`: the answer is not HTTP, or its header is too long.
+ * - `answer`: the answer is not HTTP, its header is too long, or it redirects too often.
  * - `busy`: too many requests wait.
  * - `aborted`: the caller gave up.
  */

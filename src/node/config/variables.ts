@@ -319,6 +319,15 @@ const webhooks = {
   ),
 };
 
+const images = {
+  imagesAllowPrivate: variable(
+    'MANSIO_IMAGES_ALLOW_PRIVATE',
+    false,
+    flag,
+    'Let the image proxy load images from private addresses, and from every port (tests). Their URLs come from mail, and the server asks them.',
+  ),
+};
+
 /** The sections in the order of `mansio config`. */
 export const SECTIONS = {
   'Store and data': store,
@@ -330,6 +339,7 @@ export const SECTIONS = {
   'Access and rates': access,
   'Web Push': push,
   Webhooks: webhooks,
+  'Images of mail': images,
 } as const;
 
 export const VARIABLES = {
@@ -342,4 +352,5 @@ export const VARIABLES = {
   ...access,
   ...push,
   ...webhooks,
+  ...images,
 } as const;

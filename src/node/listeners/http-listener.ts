@@ -2,6 +2,8 @@
 import { type AnonymousGuard, anonymousGuard } from '../../auth/origin.js';
 import { atMost } from '../../concurrency/time-bounds.js';
 import { OpenEventStreams } from '../../gateways/events/open-event-streams.js';
+import { ImageDownloads } from '../../gateways/http/images/image-download.js';
+import { imageUrls } from '../../gateways/http/images/image-urls.js';
 import { Page } from '../../gateways/http/page/page.js';
 import { readPageFiles } from '../../gateways/http/page/page-files.js';
 import { createPipeline } from '../../gateways/http/pipeline/pipeline.js';
@@ -73,7 +75,8 @@ export async function openHttp(
   const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
   metrics?.watchConnections('event_stream', () => eventStreams.count);
   const webhookClient = createHttpClient({ dns: sources.dns, allowPrivate: config.webhookAllowPrivate });
-  const routes = await routesOf(sources, hub, eventStreams, webhookClient);
+  const imageClient = createHttpClient({ dns: sources.dns, allowPrivate: config.imagesAllowPrivate });
+  const routes = await routesOf(sources, hub, eventStreams, { webhooks: webhookClient, images: imageClient });
   const { rates, credentials } = checks;
   const meter = metrics && { meter: metrics.http };
   const cors = createCors(config.corsOrigins);
@@ -103,6 +106,7 @@ export async function openHttp(
     await atMost(hub.drain('The node is stopping.'), Math.min(hubGraceMs, graceMs));
     await http.stop(Math.max(0, graceMs - (performance.now() - began)));
     webhookClient.close();
+    imageClient.close();
   });
   return http;
 }
@@ -129,10 +133,10 @@ function openHub({ resources, engine, observability, checks }: HttpSources, guar
 }
 
 async function routesOf(
-  { config, resources, engine, spool, decoder, acme }: HttpSources,
+  { config, resources, engine, spool, decoder, acme, checks }: HttpSources,
   hub: Hub,
   eventStreams: OpenEventStreams,
-  webhookClient: HttpClient,
+  clients: { readonly webhooks: HttpClient; readonly images: HttpClient },
 ) {
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
   const { hostname, maxMessageSize, oidcAuthority: authority } = config;
@@ -151,9 +155,14 @@ async function routesOf(
     eventStreams,
     composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    images: {
+      urls: await imageUrls(engine.settings),
+      downloads: new ImageDownloads(clients.images),
+      rates: checks.rates,
+    },
     webhooks: {
       urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),
-      test: webhookTest(webhookClient, engine.accountStores.webhooks),
+      test: webhookTest(clients.webhooks, engine.accountStores.webhooks),
     },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },

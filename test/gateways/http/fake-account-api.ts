@@ -45,6 +45,7 @@ const DEFAULTS: PreferenceValues = {
   digestFrequency: 'daily',
   digestTime: '09:00',
   undoSendSeconds: 0,
+  signature: '',
 };
 
 const MOST = 4;

@@ -6,9 +6,11 @@ import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
-import type { Rates } from '../../../src/auth/rates.js';
+import { Rates } from '../../../src/auth/rates.js';
 import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
+import { ImageDownloads } from '../../../src/gateways/http/images/image-download.js';
+import { ImageUrls } from '../../../src/gateways/http/images/image-urls.js';
 import type { Page } from '../../../src/gateways/http/page/page.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
@@ -23,6 +25,7 @@ import {
 } from '../../../src/gateways/http/server/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import { Spool } from '../../../src/message-content/spool/spool.js';
+import type { HttpClient } from '../../../src/net/http-client/http-client.js';
 import { targetUrlFault } from '../../../src/net/http-client/target-url.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -72,6 +75,8 @@ interface Options {
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
   readonly advertised?: Partial<Advertised>;
+  /** Downloads images; absent: every URL has the image PNG. */
+  readonly images?: Pick<HttpClient, 'download'>;
   readonly page?: Page;
 }
 
@@ -88,6 +93,14 @@ export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024;
 export const SUBMISSION = { enabled: true, serverName: OWN_NAMES.hostname, port: 587, securePort: 465 };
 export const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 export const IMAP = { ...SUBMISSION, port: 143, securePort: 993 };
+export const IMAGE_URLS = new ImageUrls('secret of the images');
+export const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1');
+const onePng: Pick<HttpClient, 'download'> = {
+  async download({ take }) {
+    take(PNG);
+    return { status: 200, headers: {}, isWhole: true };
+  },
+};
 /** The gateway hosts this domain. */
 export const HOSTED = 'example.test';
 
@@ -131,6 +144,11 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
+      images: {
+        urls: IMAGE_URLS,
+        downloads: new ImageDownloads(options.images ?? onePng),
+        rates: options.rates ?? new Rates(),
+      },
       webhooks: { urlFault: (url) => targetUrlFault(url, false), test: fakeWebhookTest },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,

@@ -53,7 +53,7 @@ export function replyCheck(document: Document, routes: readonly Route[]): ReplyC
       }
       const faults = headerFaults(described.headers ?? {}, response);
       const content = described.content ?? {};
-      const key = type in content ? type : '*/*';
+      const key = [type, type.replace(/\/.*/, '/*')].find((one) => one in content) ?? '*/*';
       if (type === '') return Object.keys(content).length === 0 ? faults : [...faults, 'no content'];
       if (!(key in content)) return [...faults, `${type} is not in the document`];
       if (content[key].schema === undefined) return faults;

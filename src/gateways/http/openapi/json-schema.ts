@@ -50,6 +50,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   headerPairs: { type: 'array', items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 } },
   strings: { type: 'array', items: { type: 'string' } },
   choices: { type: 'array' },
+  texts: { type: 'object', additionalProperties: { type: 'string' } },
   restShape: {},
   unknown: {},
 };

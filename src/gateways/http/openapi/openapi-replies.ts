@@ -45,6 +45,7 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
   },
   429: { name: 'TooManyRequests', description: 'Too many requests, or too soon', headers: RETRY_AFTER },
   501: { name: 'NotImplemented', description: 'Not implemented' },
+  502: { name: 'BadGateway', description: 'Another server did not give what is asked for' },
   503: {
     name: 'ServiceUnavailable',
     description: 'Who keeps this account cannot be reached just now',

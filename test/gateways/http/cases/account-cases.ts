@@ -220,7 +220,14 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     {
       status: 200,
       check: (t, body) =>
-        t.like(body, { userId: ALICE, theme: 'system', emailsPerPage: 20, digestTime: '09:00', undoSendSeconds: 0 }),
+        t.like(body, {
+          userId: ALICE,
+          theme: 'system',
+          emailsPerPage: 20,
+          digestTime: '09:00',
+          undoSendSeconds: 0,
+          signature: '',
+        }),
     },
     ...NOT_OWNER,
   ],
@@ -235,6 +242,8 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       },
       status: 204,
     },
+    { json: { signature: 'é'.repeat(5 * 1024) }, status: 204 },
+    { json: { signature: '' }, status: 204 },
     ...Object.entries({
       theme: ['blue', 'Dark', null, { toString: 1 }],
       displayDensity: ['wide'],
@@ -247,6 +256,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       digestFrequency: ['hourly'],
       digestTime: ['24:00', '9:00', '09:60', '09:00:00', ''],
       undoSendSeconds: [-1, 61, 1.5, '10', null],
+      signature: ['é'.repeat(5 * 1024 + 1), 'a\0', '\ud800', 7, null],
     }).flatMap(([name, values]) =>
       values.map((value) => ({ json: { [name]: value }, status: 400, check: errorsOn(name) })),
     ),

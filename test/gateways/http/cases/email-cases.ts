@@ -101,6 +101,13 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: '/%zz', status: 404 },
     { path: '/bulk', status: 404 },
   ],
+  'POST /{id}/images': [
+    { status: 200, check: (t, body) => t.deepEqual(body, {}) },
+    { path: `/${NO_ID}/images`, status: 404 },
+    { path: `/${BOBS_ID}/images`, status: 404 },
+    { as: ['api:read'], status: 200 },
+    { as: ['api:write'], status: 403 },
+  ],
   'PATCH /{id}': [
     { json: { isRead: false }, status: 204 },
     { json: { isRead: true, other: 1, constructor: { prototype: 1 } }, status: 204 },

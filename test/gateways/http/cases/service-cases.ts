@@ -1,6 +1,7 @@
 // Says how the public routes reply to callers without a credential.
 
-import { MAX_MESSAGE_SIZE, VAPID_KEY } from '../gateway.js';
+import { ALICE } from '../fakes.js';
+import { IMAGE_URLS, MAX_MESSAGE_SIZE, VAPID_KEY } from '../gateway.js';
 import type { Case } from './endpoint-case.js';
 
 const AUTODISCOVER = '/autodiscover/autodiscover.json';
@@ -8,6 +9,12 @@ const isXml: NonNullable<Case['check']> = (t, _body, { headers }) =>
   t.is(headers.get('content-type'), 'text/xml; charset=utf-8');
 
 export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
+  'GET /api/image-proxy': [
+    { path: IMAGE_URLS.signed(ALICE, 'https://img.example.org/a.png'), status: 200 },
+    { status: 403 },
+    { path: '/api/image-proxy?url=https://img.example.org/a.png', status: 403 },
+    { path: '/api/image-proxy?url=a&url=b', status: 400, fields: ['url'] },
+  ],
   'GET /api/discovery': [
     {
       status: 200,

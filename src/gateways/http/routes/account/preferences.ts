@@ -17,6 +17,22 @@ const clockTime = () =>
     { pattern: CLOCK_TIME.source, examples: ['09:00'] },
   );
 
+const SIGNATURE_OCTETS = 10 * 1024;
+const signature = () =>
+  leaf<string>(
+    'string',
+    (value) => {
+      if (typeof value !== 'string') return 'must be a string';
+      // PostgreSQL stores neither NUL nor half of a surrogate pair.
+      if (/[\0\p{Cs}]/u.test(value)) return 'must be text without NUL and lone surrogates';
+      return Buffer.byteLength(value) <= SIGNATURE_OCTETS || `must have at most ${SIGNATURE_OCTETS} octets in UTF-8`;
+    },
+    {
+      description: 'HTML, stored as given: a client sanitises it before it shows or sends it',
+      maxLength: SIGNATURE_OCTETS,
+    },
+  );
+
 const fields = {
   theme: choice('light', 'dark', 'system'),
   displayDensity: choice('compact', 'comfortable', 'spacious'),
@@ -29,6 +45,7 @@ const fields = {
   digestFrequency: choice('daily', 'weekly'),
   digestTime: clockTime(),
   undoSendSeconds: wholeWithin(0, 60),
+  signature: signature(),
 };
 const NAMES = Object.keys(fields) as (keyof PreferenceValues)[];
 
@@ -47,6 +64,7 @@ const changes = named(
     digestFrequency: optional(fields.digestFrequency),
     digestTime: optional(fields.digestTime),
     undoSendSeconds: optional(fields.undoSendSeconds),
+    signature: optional(fields.signature),
   }),
 );
 
