@@ -14,7 +14,6 @@ export const app: Translation<typeof english> = {
   'app.signOut': 'تسجيل الخروج',
   'app.message': 'الرسالة',
   'app.noMessage': 'اختر رسالة لقراءتها هنا.',
-  'app.messageGone': 'لم تعد هذه الرسالة موجودة.',
   'app.notFound': 'لا يوجد شيء في هذا العنوان.',
   'app.toInbox': 'إلى البريد الوارد',
   'keys.title': 'المفاتيح',

@@ -14,7 +14,6 @@ export const app: Translation<typeof english> = {
   'app.signOut': 'Abmelden',
   'app.message': 'Nachricht',
   'app.noMessage': 'Wählen Sie eine E-Mail, um sie hier zu lesen.',
-  'app.messageGone': 'Diese E-Mail gibt es nicht mehr.',
   'app.notFound': 'Unter dieser Adresse ist nichts.',
   'app.toInbox': 'Zum Posteingang',
   'keys.title': 'Tasten',

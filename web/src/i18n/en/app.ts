@@ -11,7 +11,6 @@ export const app = {
   'app.signOut': 'Sign out',
   'app.message': 'Message',
   'app.noMessage': 'Choose an email to read it here.',
-  'app.messageGone': 'This email is not there any more.',
   'app.notFound': 'There is nothing at this address.',
   'app.toInbox': 'Go to the inbox',
   'keys.title': 'Keys',

@@ -1,0 +1,113 @@
+// The HTML of an email, in a frame without scripts and origin. Pictures from elsewhere are not loaded until they are asked for.
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { EmailDetail } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { useStore } from '../app/store.js';
+import { undo } from '../app/undo.js';
+import { Icon } from '../design/icon.js';
+import { t } from '../i18n/t.js';
+import { SANDBOX, setFrameDocument } from './html/frame.js';
+import { frameDocument, PAPER } from './html/frame-document.js';
+import { pagePalette, styleNonce, useIsDark } from './html/page-styles.js';
+import type { MessageModel } from './message-model.js';
+import { TextBody } from './text-body.js';
+
+/** How long a mail waits for images among its attachments before it is shown without them. */
+const IMAGES_MS = 300;
+
+interface Props {
+  readonly email: EmailDetail;
+  readonly model: MessageModel;
+}
+
+export function HtmlBody({ email, model }: Props) {
+  const fault = useSignal<unknown>(undefined);
+  useEffect(() => {
+    prepare(email, model).catch((error: unknown) => {
+      fault.value = error;
+    });
+  }, [email.htmlBody, model]);
+  const mail = model.safeMail.value;
+  if (fault.value !== undefined) {
+    return (
+      <>
+        <p class="problem">{t('message.fault', { reason: reasonOf(fault.value) })}</p>
+        <TextBody text={email.textBody} />
+      </>
+    );
+  }
+  return (
+    <>
+      {mail?.isCut && <p class="message-strip">{t('message.cutHtml')}</p>}
+      {mail !== undefined && mail.remoteImages.length > 0 && <PictureStrip model={model} />}
+      <Frame model={model} />
+    </>
+  );
+}
+
+async function prepare({ htmlBody }: EmailDetail, model: MessageModel): Promise<void> {
+  const { safeMail } = await import('./html/safe-mail.js');
+  const mail = safeMail(htmlBody, {
+    misleads: (destination) => t('message.leadsTo', { destination }),
+    showQuote: t('message.showQuote'),
+  });
+  if (mail.contentIds.length > 0) {
+    const isShown = new Promise((resolve) => setTimeout(resolve, IMAGES_MS));
+    await Promise.race([model.readInlineImages(mail.contentIds), isShown]);
+  }
+  model.safeMail.value = mail;
+}
+
+function PictureStrip({ model }: { readonly model: MessageModel }) {
+  const { pictures } = model;
+  if (pictures.value === 'shown') return null;
+  const show = () => {
+    model.showPictures().catch((error: unknown) => undo.say(t('app.failed', { reason: reasonOf(error) })));
+  };
+  return (
+    <div class="message-strip">
+      <Icon name="image" />
+      <span>{t('message.pictures')}</span>
+      <button type="button" class="message-strip-button" disabled={pictures.value === 'loading'} onClick={show}>
+        {t('message.showPictures')}
+      </button>
+    </div>
+  );
+}
+
+function Frame({ model }: Pick<Props, 'model'>) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const isDark = useIsDark(useStore());
+  const isLoaded = useSignal(false);
+  const shown = useComputed(() => {
+    const mail = model.safeMail.value;
+    if (mail === undefined) return undefined;
+    return frameDocument(
+      mail.content({ remote: model.remoteImages.value, byContentId: model.inlineImages.value }, true),
+      {
+        nonce: styleNonce(),
+        origin: location.origin,
+        palette: mail.usesColors ? PAPER : pagePalette(isDark.value),
+        title: t('message.frame'),
+      },
+    );
+  });
+  useEffect(() => {
+    if (shown.value !== undefined && frame.current !== null) setFrameDocument(frame.current, shown.value);
+  }, [shown.value]);
+  return (
+    <iframe
+      ref={frame}
+      class={model.safeMail.value?.usesColors ? 'message-frame is-paper' : 'message-frame'}
+      sandbox={SANDBOX}
+      referrerpolicy="no-referrer"
+      title={t('message.frame')}
+      aria-busy={!isLoaded.value}
+      onLoad={() => {
+        // The empty document of a new frame loads too.
+        isLoaded.value = frame.current?.srcdoc !== '';
+      }}
+    />
+  );
+}

@@ -1,0 +1,90 @@
+// Links of mail: where they lead, and if their text names another place. Used by the frame of HTML and by plain text.
+
+export interface Link {
+  readonly href: string;
+  /** What a reader is told of where it leads. */
+  readonly destination: string;
+  /** The host or address to which it leads while its text names another one. */
+  readonly misleadsTo?: string;
+}
+
+const LONGEST_HREF = 4096;
+
+/** Returns undefined for what is no link to the web, an address of mail or a telephone number. `text`: what its reader sees. */
+export function linkOf(href: string, text: string): Link | undefined {
+  const url = parsed(href);
+  if (url === undefined) return undefined;
+  const target = targetOf(url);
+  const named = namedTarget(text);
+  return {
+    href: url.href,
+    destination: url.protocol === 'mailto:' || url.protocol === 'tel:' ? target : url.href,
+    ...(named !== undefined && !isSame(named, target) && { misleadsTo: target }),
+  };
+}
+
+function parsed(href: string): URL | undefined {
+  if (href.length > LONGEST_HREF) return undefined;
+  const url = urlOf(href.trim());
+  if (url === undefined) return undefined;
+  if (url.protocol === 'mailto:' || url.protocol === 'tel:') return url;
+  if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') return undefined;
+  // A name before the host can only deceive: `https://bank.test@elsewhere.test/`.
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+function urlOf(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+function targetOf(url: URL): string {
+  if (url.protocol === 'mailto:' || url.protocol === 'tel:') return decoded(url.pathname);
+  return url.hostname;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Characters that nobody sees: soft hyphens, marks of direction, joiners. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164]|\u034f/gu;
+const WITH_SCHEME = /(?:https?:\/\/|\bwww\.)[^\s<>"']+/i;
+const WHOLE_ADDRESS = /^[^\s@<>()]+@([\p{L}\p{N}.-]+\.\p{L}{2,})$/u;
+const WHOLE_HOST =
+  /^((?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:\p{L}{2,}|xn--[a-z0-9-]+))\.?(?::\d+)?(?:[/?#]\S*)?$/iu;
+/** Names of files that are no names of hosts. */
+const FILE_NAME = /^[^/]*\.(?:js|pdf|docx?|xlsx?|pptx?|odt|ods|txt|html?|png|jpe?g|gif|csv|json|xml|eml|ics)$/i;
+
+/** The host or address that a text names; undefined for a text that names none. */
+function namedTarget(text: string): string | undefined {
+  const shown = text.normalize('NFKC').replace(INVISIBLE, '').trim();
+  if (shown.length > LONGEST_HREF) return undefined;
+  const found = WITH_SCHEME.exec(shown)?.[0];
+  if (found !== undefined) return hostOf(/^www\./i.test(found) ? `http://${found}` : found);
+  if (WHOLE_ADDRESS.test(shown)) return shown.toLowerCase();
+  const host = WHOLE_HOST.exec(shown)?.[1];
+  return host === undefined || FILE_NAME.test(shown) ? undefined : hostOf(`http://${host}`);
+}
+
+function hostOf(url: string): string | undefined {
+  // What ends a sentence is no part of a link.
+  return urlOf(url.replace(/[.,;:!?)\]}]+$/, ''))?.hostname;
+}
+
+/** An address and a host are the same when the address is of that host: both name who is meant. */
+function isSame(named: string, target: string): boolean {
+  const [a, b] = [named, target].map((name) =>
+    name
+      .toLowerCase()
+      .replace(/^www\./, '')
+      .replace(/\.$/, ''),
+  );
+  if (a!.includes('@') === b!.includes('@')) return a === b;
+  return a!.replace(/^.*@/, '') === b!.replace(/^.*@/, '');
+}

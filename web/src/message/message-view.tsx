@@ -1,0 +1,131 @@
+// One email: its title, who sent it to whom and when, what was proven of the sender, the earlier messages of its thread, its text, its
+// attachments. It follows the mailbox while it is open: marks, labels, and deletion.
+import './message.css';
+import { signal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { catchError, combineLatest, distinctUntilChanged, of, startWith, switchMap } from 'rxjs';
+import { type EmailDetail, NotFound } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { useStore } from '../app/store.js';
+import { t } from '../i18n/t.js';
+import { LabelChip } from '../list/label-chip.js';
+import { Attachments } from './attachments/attachments.js';
+import { Viewer } from './attachments/viewer.js';
+import { HtmlBody } from './html-body.js';
+import { Invitations } from './invitation/invitations.js';
+import { MessageHead } from './message-head.js';
+import { MessageModel } from './message-model.js';
+import { MessageTools } from './message-tools.js';
+import { Original } from './original.js';
+import { TextBody } from './text-body.js';
+import { OtherMessages } from './thread.js';
+
+interface Shown {
+  readonly email?: EmailDetail;
+  readonly thread: readonly EmailDetail[];
+  readonly fault?: unknown;
+}
+
+export function MessageView({ id }: { readonly id: string }) {
+  const shown = useEmail(id);
+  if (shown.fault instanceof NotFound) return <p class="message-note">{t('message.gone')}</p>;
+  if (shown.fault !== undefined && shown.email === undefined) {
+    return <p class="message-note">{t('message.fault', { reason: reasonOf(shown.fault) })}</p>;
+  }
+  if (shown.email === undefined) return <p class="message-note" aria-busy="true" />;
+  // What belongs to one email, such as that its pictures are shown, does not pass to the next one.
+  return <Message key={shown.email.id} email={shown.email} thread={shown.thread} />;
+}
+
+function useEmail(id: string): Shown {
+  const { client } = useStore();
+  const shown = useMemo(() => signal<Shown>({ thread: [] }), [id]);
+  useEffect(() => {
+    const email$ = client.email(id);
+    const thread$ = email$.pipe(
+      switchMap(({ threadId }) => of(threadId)),
+      distinctUntilChanged(),
+      switchMap((threadId) => client.thread(threadId)),
+      // The email is shown without its thread while that cannot be read.
+      catchError(() => of([])),
+      startWith([]),
+    );
+    const subscription = combineLatest([email$, thread$]).subscribe({
+      next: ([email, thread]) => {
+        shown.value = { email, thread };
+      },
+      error: (fault: unknown) => {
+        shown.value = { ...shown.peek(), fault };
+      },
+    });
+    return () => subscription.unsubscribe();
+  }, [client, id, shown]);
+  return shown.value;
+}
+
+function Message({ email, thread }: { readonly email: EmailDetail; readonly thread: readonly EmailDetail[] }) {
+  const { client } = useStore();
+  const model = useMemo(() => new MessageModel(client, email), [client, email.id]);
+  useEffect(() => {
+    // Once: an email that is marked as unread while it is open stays so.
+    if (!email.isRead) client.act.markRead([email.id], true).done.catch(() => {});
+    return () => model.close();
+  }, [client, model]);
+  const title = useFocusedTitle(email.id);
+  const at = thread.findIndex(({ id }) => id === email.id);
+  return (
+    <article class="message" aria-labelledby="message-title">
+      <header class="message-top">
+        <h1 id="message-title" class="message-title" dir="auto" tabIndex={-1} ref={title}>
+          {email.subject || t('message.noSubject')}
+        </h1>
+        {email.labels.length > 0 && (
+          <span class="message-labels">
+            {email.labels.map((label) => (
+              <LabelChip key={label.id} label={label} />
+            ))}
+          </span>
+        )}
+        <MessageTools email={email} model={model} />
+      </header>
+      <OtherMessages emails={thread.slice(0, Math.max(0, at))} kind="earlier" />
+      <MessageHead email={email} />
+      <Invitations email={email} />
+      <Content email={email} model={model} />
+      <OtherMessages emails={at === -1 ? [] : thread.slice(at + 1)} kind="later" />
+    </article>
+  );
+}
+
+function Content({ email, model }: { readonly email: EmailDetail; readonly model: MessageModel }) {
+  const { viewed, isOriginal } = model;
+  if (isOriginal.value) return <Original email={email} model={model} />;
+  if (viewed.value !== undefined) return <Viewer shown={viewed.value} model={model} />;
+  return (
+    <>
+      {email.isPartial && <p class="message-strip">{t('message.partial')}</p>}
+      {email.htmlBody === '' ? (
+        <>
+          <TextBody text={email.textBody} />
+          <Attachments email={email} model={model} />
+        </>
+      ) : (
+        // Below a frame, whose end nobody sees at once, they would not be found.
+        <>
+          <Attachments email={email} model={model} />
+          <HtmlBody email={email} model={model} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** A reader who opens an email with a key or a screen reader goes on at its title; one who steps through the list stays there. */
+function useFocusedTitle(id: string) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    const { activeElement } = document;
+    if (activeElement === null || activeElement === document.body) title.current?.focus({ preventScroll: true });
+  }, [id]);
+  return title;
+}
