@@ -2,7 +2,7 @@
 // rates allow. Failures that pass are waited for; other ones are errors of the stream.
 import { Observable, ReplaySubject, type Subscription, share, timer } from 'rxjs';
 import type { ClientEvent, HubLink } from './hub/hub-link.js';
-import { isPassing, Refusal } from './refusal.js';
+import { isPassing, isSignedOut, Refusal } from './refusal.js';
 
 export interface RefreshedOptions<T> {
   /** `newest`: the value that is shown, undefined at first. */
@@ -11,6 +11,10 @@ export interface RefreshedOptions<T> {
   touch(event: ClientEvent, newest: T): T | 'read' | undefined;
   /** The least time between the starts of two readings. ms */
   readonly leastMs?: number;
+  /** A value of an earlier time, which is shown until it is read. */
+  readonly earlier?: () => T | undefined;
+  /** Emits when the value must be read again, besides events. */
+  readonly also$?: Observable<unknown>;
 }
 
 /** Events come in bursts, and one reading serves all of a burst. */
@@ -54,10 +58,13 @@ class Refreshed<T> {
     this.#sink = sink;
     this.#subscriptions = [
       link.events$.subscribe((event) => this.#touched(event)),
-      // A reading that began before the log was followed may have missed a change.
+      // A reading from before the connection may have missed a change.
       link.opened$.subscribe(() => this.#stale(0)),
       link.resync$.subscribe(() => this.#stale(0)),
     ];
+    if (options.also$ !== undefined) this.#subscriptions.push(options.also$.subscribe(() => this.#stale(BURST_MS)));
+    const earlier = options.earlier?.();
+    if (earlier !== undefined) this.#show(earlier);
     link.open();
     void this.#read();
   }
@@ -105,7 +112,8 @@ class Refreshed<T> {
       this.#show(value);
     } catch (error) {
       this.#isReading = false;
-      if (this.#isEnded) return;
+      // The connection after the next sign-in makes the value stale.
+      if (this.#isEnded || isSignedOut(error)) return;
       if (!isPassing(error)) {
         this.#sink.error(error);
         return;

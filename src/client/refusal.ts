@@ -90,3 +90,8 @@ export function isPassing(error: unknown): boolean {
     error instanceof NetworkFault || (error instanceof Refusal && [408, 429, 502, 503, 504].includes(error.status))
   );
 }
+
+/** True when streams go on after the next sign-in. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof Refusal && error.status === 401;
+}

@@ -3,10 +3,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { ExecutionContext } from 'ava';
-import { filter, firstValueFrom } from 'rxjs';
+import { createTransport } from 'nodemailer';
+import { filter, firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { accountOn, port } from '../../dev/node-accounts.js';
 import { createClient } from '../../src/client/client.js';
-import type { MansioClient } from '../../src/client/client-types.js';
+import type { ListView, MansioClient } from '../../src/client/client-types.js';
+import type { Folder } from '../../src/client/generated/rest.js';
 import type { ClientEvent } from '../../src/client/hub/hub-link.js';
 import { Conflict, NetworkFault, NotFound, Refusal } from '../../src/client/refusal.js';
 import { keepBusy } from '../support/clients/busy-account.js';
@@ -71,6 +73,80 @@ test('a draft that somebody else has changed is a conflict', async (t) => {
   t.deepEqual([read.draft.subject, read.etag], ['Two', next]);
   await client.drafts.delete(draft.id, next);
   await t.throwsAsync(client.drafts.read(draft.id), { instanceOf: NotFound });
+});
+
+async function receive(to: string, subjects: readonly string[]): Promise<void> {
+  const transport = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
+  for (const subject of subjects) await transport.sendMail({ from: 'zoe@remote.test', to, subject, text: subject });
+}
+
+const subjectsOf = ({ items }: ListView): string[] => items.map(({ subject }) => subject);
+
+/** Resolves with the first value that fits. */
+function when<T>(stream$: Observable<T>, fits: (value: T) => boolean): Promise<T> {
+  return firstValueFrom(stream$.pipe(filter(fits)));
+}
+
+test('lists, counts and emails follow what happens; actions show at once and are taken back', async (t) => {
+  const client = await clientOf(t, 'lists');
+  const list$ = client.list({ folder: 'inbox' });
+  const unread = (folders: readonly Folder[], role: string) => folders.find((folder) => folder.role === role)!;
+  t.like(await when(list$, ({ isLoading }) => !isLoading), { total: 0, unread: 0, items: [] });
+  await receive('lists@example.test', ['one', 'two', 'three']);
+  const { items } = await when(list$, ({ total }) => total === 3);
+  t.deepEqual(
+    items.map(({ subject }) => subject),
+    ['three', 'two', 'one'],
+  );
+  await when(client.folders$, (folders) => unread(folders, 'inbox').unread === 3);
+
+  const [three, two, one] = items.map(({ id }) => id) as [string, string, string];
+  const views: ListView[] = [];
+  const watched = list$.subscribe((view) => views.push(view));
+  const marked = client.act.markRead([three, two], true);
+  t.is(views.at(-1)!.unread, 1, 'shown before the server knows');
+  await marked.done;
+  t.like(await client.request('GET', '/api/emails'), { unreadCount: 1 });
+  await marked.undo();
+  t.like(await client.request('GET', '/api/emails'), { unreadCount: 3 });
+
+  const moved = client.act.move([one], { to: 'archive', from: 'inbox' });
+  t.deepEqual(subjectsOf(views.at(-1)!), ['three', 'two']);
+  await moved.done;
+  await when(client.list({ folder: 'archive' }), ({ total }) => total === 1);
+  await moved.undo();
+  await when(list$, ({ total }) => total === 3);
+  await when(client.list({ folder: 'archive' }), ({ total, isLoading }) => total === 0 && !isLoading);
+  t.true(
+    views.every(({ total, items: shown }) => total === shown.length),
+    'a count always equals its rows',
+  );
+  watched.unsubscribe();
+
+  const email$ = client.email(two);
+  t.like(await firstValueFrom(email$), { subject: 'two', isRead: false });
+  const flagged = when(email$, ({ isFlagged }) => isFlagged);
+  await client.act.flag([two], true).done;
+  await flagged;
+  const { threadId } = await firstValueFrom(email$);
+  t.is((await firstValueFrom(client.thread(threadId))).length, 1);
+  const gone = t.throwsAsync(lastValueFrom(email$), { instanceOf: NotFound });
+  await client.act.delete([two]).done;
+  await gone;
+  t.deepEqual(subjectsOf(await when(client.list({ q: 'th' }), ({ isLoading }) => !isLoading)), ['three']);
+  const nowhere = await when(client.list({ folder: two }), ({ error }) => error !== undefined);
+  t.true(nowhere.error instanceof NotFound);
+});
+
+test('more lists than a connection may follow are shown all the same', async (t) => {
+  const client = await clientOf(t, 'many');
+  await receive('many@example.test', ['only']);
+  const views = await Promise.all(
+    Array.from({ length: 22 }, (_, i) =>
+      when(client.list({ q: 'only', fromDate: `2020-01-${i + 10}` }), ({ total }) => total === 1),
+    ),
+  );
+  t.is(views.length, 22);
 });
 
 test('every event has the form that the AsyncAPI document tells, and folders follow them', async (t) => {

@@ -1,24 +1,39 @@
-// The queries of lists over REST: which path a list has.
+// The queries of lists, for the hub and for REST: which path a list has, and when two queries are one list.
 import type { ListQuery } from '../client-types.js';
+
+type Parameters = Readonly<Record<string, unknown>>;
 
 /** Parameters that make a query a search. */
 const SEARCHES = ['q', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as const;
 
 /** The parameters that are there, in one order, so that equal queries have equal text. */
-function parametersOf(query: ListQuery): Readonly<Record<string, unknown>> {
+export function parametersOf(query: ListQuery): Parameters {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function isSearch(query: ListQuery): boolean {
+export function keyOf(query: ListQuery): string {
+  return JSON.stringify(parametersOf(query));
+}
+
+export function isSearch(query: ListQuery): boolean {
   return SEARCHES.some((name) => query[name] !== undefined);
 }
 
-/** The path and parameters of the list over REST, which has no list items of a thread. */
-export function restPathOf(query: ListQuery): {
-  readonly path: string;
-  readonly query: Readonly<Record<string, unknown>>;
-} {
+/** The folder of a list: an id or a role. Undefined for threads, and for searches of everything. */
+export function folderOf(query: ListQuery): string | undefined {
+  return query.folder ?? (query.threadId === undefined && !isSearch(query) ? 'inbox' : undefined);
+}
+
+/** True when the list has all emails of its folder. */
+export function isWholeFolder(query: ListQuery): boolean {
+  const { folder, sort, ...others } = parametersOf(query);
+  return Object.keys(others).length === 0;
+}
+
+/** The path and parameters of the list over REST. Undefined for threads, of which REST has no list items. */
+export function restPathOf(query: ListQuery): { readonly path: string; readonly query: Parameters } | undefined {
+  if (query.threadId !== undefined) return undefined;
   const parameters = parametersOf(query);
   if (isSearch(query)) return { path: '/api/emails/search', query: parameters };
   const { folder = 'inbox', ...rest } = parameters;

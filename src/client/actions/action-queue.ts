@@ -1,0 +1,166 @@
+// Sends changes to the server one after the other, in the order of their actions: equal changes that wait go together, in bulk requests.
+// Failures that pass (no network, rates, a node without the account) are waited for; a refusal ends the action.
+import { onReturn } from '../hub/environment.js';
+import { Pause } from '../hub/pause.js';
+import { isPassing, NotFound, Refusal } from '../refusal.js';
+import type { Rest } from '../rest.js';
+import type { Change } from './overlays.js';
+
+/** The most emails of one bulk request. */
+const BULK = 1_000;
+/** Requests at a time where there is no bulk request. */
+const AT_ONCE = 4;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+export interface QueuedChange {
+  readonly ids: readonly string[];
+  readonly change: Change;
+  readonly carriedOut: () => void;
+  readonly refused: (error: unknown) => void;
+}
+
+export class ActionQueue {
+  readonly #rest: Rest;
+  readonly #pause = new Pause();
+  readonly #stopListening: () => void;
+  #waiting: QueuedChange[] = [];
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+    this.#stopListening = onReturn(() => this.#pause.end());
+  }
+
+  add(queued: QueuedChange): void {
+    this.#waiting.push(queued);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    // Actions of the same moment go together.
+    queueMicrotask(() => void this.#run());
+  }
+
+  /** Takes a change back that has not been sent; false when it has. */
+  withdraw(queued: QueuedChange): boolean {
+    const rest = this.#waiting.filter((one) => one !== queued);
+    const isFound = rest.length < this.#waiting.length;
+    this.#waiting = rest;
+    return isFound;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#pause.end();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#isClosed) {
+      const batch = this.#next();
+      try {
+        await this.#send(batch);
+        for (const queued of batch) queued.carriedOut();
+      } catch (error) {
+        await this.#failed(batch, error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** The first change, and those that follow it and are equal. */
+  #next(): readonly QueuedChange[] {
+    const key = JSON.stringify(this.#waiting[0]!.change);
+    const end = this.#waiting.findIndex(({ change }) => JSON.stringify(change) !== key);
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+
+  /** One refused change must not take others with it, so each is sent alone. */
+  async #failed(batch: readonly QueuedChange[], error: unknown): Promise<void> {
+    if (batch.length === 1) {
+      batch[0]!.refused(error);
+      return;
+    }
+    for (const queued of batch) {
+      try {
+        await this.#send([queued]);
+        queued.carriedOut();
+      } catch (own) {
+        queued.refused(own);
+      }
+    }
+  }
+
+  async #send(batch: readonly QueuedChange[]): Promise<void> {
+    const { change } = batch[0]!;
+    const ids = [...new Set(batch.flatMap((queued) => queued.ids))];
+    for (let at = 0; at < ids.length; at += BULK) await this.#request(ids.slice(at, at + BULK), change);
+  }
+
+  #request(emailIds: readonly string[], change: Change): Promise<unknown> {
+    const rest = this.#rest;
+    switch (change.kind) {
+      case 'mark': {
+        const body = { emailIds, isRead: change.isRead };
+        return this.#persist(() => rest.request('POST', '/api/emails/bulk/mark-read', { body }));
+      }
+      case 'move': {
+        const { to: folderId, from: fromFolderId } = change;
+        const body = { emailIds, folderId, ...(fromFolderId !== undefined && { fromFolderId }) };
+        return this.#persist(() => rest.request('POST', '/api/emails/bulk/move', { body }));
+      }
+      case 'delete':
+        return this.#persist(() => rest.request('POST', '/api/emails/bulk/delete', { body: { emailIds } }));
+      case 'flag': {
+        const body = { isFlagged: change.isFlagged };
+        return this.#each(emailIds, (id) => rest.request('PATCH', '/api/emails/{id}', { params: { id }, body }));
+      }
+      case 'label': {
+        const body = { labelId: change.labelId };
+        return this.#each(emailIds, (emailId) =>
+          rest.request('POST', '/api/labels/emails/{emailId}', { params: { emailId }, body }),
+        );
+      }
+      case 'unlabel':
+        return this.#each(emailIds, (emailId) => {
+          const params = { emailId, labelId: change.labelId };
+          return rest.request('DELETE', '/api/labels/emails/{emailId}/{labelId}', { params });
+        });
+    }
+  }
+
+  /** Emails that are gone are passed over, unless all are. */
+  async #each(ids: readonly string[], request: (id: string) => Promise<unknown>): Promise<void> {
+    const rest = [...ids];
+    let missing: unknown;
+    let done = 0;
+    const lane = async () => {
+      for (let id = rest.shift(); id !== undefined; id = rest.shift()) {
+        try {
+          await this.#persist(() => request(id as string));
+          done++;
+        } catch (error) {
+          if (!(error instanceof NotFound)) throw error;
+          missing = error;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    if (done === 0 && missing !== undefined) throw missing;
+  }
+
+  /** Repeats a request until it is answered: all of these may be repeated without harm. */
+  async #persist(request: () => Promise<unknown>): Promise<void> {
+    for (let failures = 0; ; failures++) {
+      try {
+        await request();
+        return;
+      } catch (error) {
+        if (!isPassing(error) || this.#isClosed) throw error;
+        const asked = error instanceof Refusal ? error.retryAfterMs : undefined;
+        const own = Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+        await this.#pause.for(asked ?? own);
+      }
+    }
+  }
+}

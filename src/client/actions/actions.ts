@@ -1,0 +1,222 @@
+// The actions on emails: each is shown at once, sent in its turn, and can be taken back. What it has really changed is known from the emails
+// that are shown and, for others, from the events of the log.
+import { type Subscription, take } from 'rxjs';
+import type { Action, Actions } from '../client-types.js';
+import type { ClientEvent, HubLink } from '../hub/hub-link.js';
+import type { ActionQueue, QueuedChange } from './action-queue.js';
+import type { Change, Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
+
+/** After the reply the lists still get the change: its overlay stays for this time. ms */
+const SETTLE_MS = 2_000;
+
+export interface ActionParts {
+  readonly queue: ActionQueue;
+  readonly overlays: Overlays;
+  readonly link: HubLink;
+  readonly folder: FolderFinder;
+  /** An email as the server has it, where it is known. */
+  find(id: string): Changeable | undefined;
+}
+
+/** What is known of an email before an action. */
+interface Before {
+  readonly isRead?: boolean;
+  readonly isFlagged?: boolean;
+  readonly folderIds?: readonly string[];
+}
+
+export function actionsOf(parts: ActionParts): Actions {
+  const act = (ids: readonly string[], change: Change): Action =>
+    new OptimisticAction([...new Set(ids)], change, parts);
+  return {
+    markRead: (ids, isRead) => act(ids, { kind: 'mark', isRead }),
+    flag: (ids, isFlagged) => act(ids, { kind: 'flag', isFlagged }),
+    move: (ids, { to, from }) => act(ids, { kind: 'move', to: idOf(to, parts), from: from && idOf(from, parts) }),
+    delete: (ids) => act(ids, { kind: 'delete' }),
+    label: (ids, labelId) => act(ids, { kind: 'label', labelId }),
+    unlabel: (ids, labelId) => act(ids, { kind: 'unlabel', labelId }),
+  };
+}
+
+/** Roles become ids where the folders are known, because emails and events have ids. */
+const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder)?.id ?? folder;
+
+class OptimisticAction implements Action {
+  readonly done: Promise<void>;
+  readonly #ids: readonly string[];
+  readonly #change: Change;
+  readonly #parts: ActionParts;
+  readonly #overlay: Overlay;
+  readonly #queued: QueuedChange;
+  readonly #before = new Map<string, Before>();
+  /** Emails that were known; of others the log tells what they were. */
+  readonly #known = new Set<string>();
+  readonly #told: Subscription;
+  #isDone = false;
+  #undone: Promise<void> | undefined;
+  #finish = () => {};
+
+  constructor(ids: readonly string[], change: Change, parts: ActionParts) {
+    this.#ids = ids;
+    this.#change = change;
+    this.#parts = parts;
+    this.#overlay = { ids: new Set(ids), change };
+    for (const id of ids) {
+      const email = parts.find(id);
+      // Earlier actions that are under way count as done.
+      const shown = email && parts.overlays.apply(email);
+      if (shown === undefined) continue;
+      this.#before.set(id, shown);
+      this.#known.add(id);
+    }
+    this.#told = parts.link.events$.subscribe((event) => this.#hear(event));
+    let refused: (error: unknown) => void = () => {};
+    this.done = new Promise((resolve, reject) => {
+      this.#finish = resolve;
+      refused = reject;
+    });
+    // Who ignores the outcome sees it in the lists.
+    this.done.catch(() => {});
+    this.#queued = {
+      ids,
+      change,
+      carriedOut: () => {
+        this.#isDone = true;
+        this.#finish();
+        this.#settle();
+      },
+      refused: (error) => {
+        this.#end();
+        refused(error);
+      },
+    };
+    parts.overlays.add(this.#overlay);
+    parts.queue.add(this.#queued);
+  }
+
+  undo(): Promise<void> {
+    this.#undone ??= this.#takeBack();
+    return this.#undone;
+  }
+
+  async #takeBack(): Promise<void> {
+    if (this.#parts.queue.withdraw(this.#queued)) {
+      this.#end();
+      this.#finish();
+      return;
+    }
+    const isDone = await this.done.then(
+      () => true,
+      () => false,
+    );
+    if (!isDone) return;
+    const inverse = this.#inverse();
+    this.#end();
+    const actions = inverse.map(([change, ids]) => new OptimisticAction(ids, change, this.#parts));
+    await Promise.all(actions.map(({ done }) => done));
+  }
+
+  #hear(event: ClientEvent): void {
+    const { payload } = event;
+    if (typeof payload !== 'object' || !('id' in payload) || !this.#overlay.ids.has(payload.id)) return;
+    const { id } = payload;
+    if (!this.#known.has(id)) this.#before.set(id, this.#learn(event, this.#before.get(id) ?? {}));
+    // Somebody else has changed the email since, and the lists say how.
+    if (this.#isDone && contradicts(event, this.#change)) this.#parts.overlays.release(this.#overlay, id);
+  }
+
+  /** What an event tells of the email before the action. */
+  #learn({ type, payload }: ClientEvent, before: Before): Before {
+    const { kind } = this.#change;
+    switch (type) {
+      case 'EmailUpdated':
+        return kind === 'mark' ? { isRead: !payload.isRead, ...before } : before;
+      case 'EmailFlagsChanged':
+        return kind === 'flag' ? { isFlagged: !payload.isFlagged, ...before } : before;
+      case 'EmailUnplaced':
+        return { ...before, folderIds: [...(before.folderIds ?? []), payload.folderId] };
+      case 'EmailPlaced':
+        return { folderIds: [], ...before };
+      default:
+        return before;
+    }
+  }
+
+  /** The changes that restore what was, each with its emails. */
+  #inverse(): readonly (readonly [Change, readonly string[]])[] {
+    const groups = new Map<string, [Change, string[]]>();
+    for (const id of this.#ids) {
+      for (const change of this.#inverseOf(this.#before.get(id))) {
+        const key = JSON.stringify(change);
+        const group = groups.get(key) ?? [change, []];
+        group[1].push(id);
+        groups.set(key, group);
+      }
+    }
+    return [...groups.values()];
+  }
+
+  #inverseOf(before: Before | undefined): readonly Change[] {
+    const change = this.#change;
+    switch (change.kind) {
+      case 'mark':
+        return before?.isRead === !change.isRead ? [{ kind: 'mark', isRead: !change.isRead }] : [];
+      case 'flag':
+        return before?.isFlagged === !change.isFlagged ? [{ kind: 'flag', isFlagged: !change.isFlagged }] : [];
+      case 'label':
+        return before?.folderIds?.includes(change.labelId) === false
+          ? [{ kind: 'unlabel', labelId: change.labelId }]
+          : [];
+      case 'unlabel':
+        return before?.folderIds?.includes(change.labelId) ? [{ kind: 'label', labelId: change.labelId }] : [];
+      case 'move':
+        return this.#inverseOfMove(change, before?.folderIds ?? []);
+      case 'delete':
+        throw new Error('Emails that were deleted for good do not come back.');
+    }
+  }
+
+  /** Back to the folder that the email has left, and its labels. */
+  #inverseOfMove({ to, from }: Extract<Change, { kind: 'move' }>, before: readonly string[]): readonly Change[] {
+    const { folder } = this.#parts;
+    const isLabel = (id: string) => folder(id)?.role === 'label';
+    const left = from === undefined ? before : before.filter((id) => id === from);
+    const [home] = left.filter((id) => id !== to && !isLabel(id));
+    const lost = left.filter((id) => id !== to && isLabel(id));
+    const wasThere = before.includes(to);
+    const back: Change[] = lost.map((labelId) => ({ kind: 'label', labelId }));
+    if (home !== undefined) return [{ kind: 'move', to: home, ...(wasThere ? {} : { from: to }) }, ...back];
+    return isLabel(to) && !wasThere ? [{ kind: 'unlabel', labelId: to }, ...back] : back;
+  }
+
+  /** The overlay goes when lists have the change; without a connection they get it with the next one. */
+  #settle(): void {
+    const { link } = this.#parts;
+    const later = () => setTimeout(() => this.#end(), SETTLE_MS);
+    if (link.isLive) later();
+    else link.opened$.pipe(take(1)).subscribe(later);
+  }
+
+  #end(): void {
+    this.#told.unsubscribe();
+    this.#parts.overlays.remove(this.#overlay);
+  }
+}
+
+/** True when the event says that the change is no longer what the email shows. */
+function contradicts({ type, payload }: ClientEvent, change: Change): boolean {
+  switch (type) {
+    case 'EmailUpdated':
+      return change.kind === 'mark' && payload.isRead !== change.isRead;
+    case 'EmailFlagsChanged':
+      return change.kind === 'flag' && payload.isFlagged !== change.isFlagged;
+    case 'EmailPlaced':
+      if (change.kind === 'move') return payload.folderId !== change.to;
+      return change.kind === 'unlabel' && payload.folderId === change.labelId;
+    case 'EmailUnplaced':
+      if (change.kind === 'move') return payload.folderId === change.to;
+      return change.kind === 'label' && payload.folderId === change.labelId;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,159 @@
+// Optimistic changes: overlays on what the server says, until the log has told the change or the server has refused it. They change emails
+// of lists, the emails themselves, and the counts of lists.
+import { Subject } from 'rxjs';
+import type { ListQuery, ListView } from '../client-types.js';
+import type { Folder, LabelSummary } from '../generated/rest.js';
+import { folderOf, isSearch } from '../lists/list-query.js';
+
+/** What an action does to each of its emails. Folders are ids or roles. */
+export type Change =
+  | { readonly kind: 'mark'; readonly isRead: boolean }
+  | { readonly kind: 'flag'; readonly isFlagged: boolean }
+  | { readonly kind: 'move'; readonly to: string; readonly from?: string | undefined }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'label' | 'unlabel'; readonly labelId: string };
+
+/** The fields of an email that actions change; list items and details have them. */
+export interface Changeable {
+  readonly id: string;
+  readonly isRead: boolean;
+  readonly isFlagged: boolean;
+  readonly folderIds: readonly string[];
+  readonly labels: readonly LabelSummary[];
+}
+
+export interface Overlay {
+  readonly ids: Set<string>;
+  readonly change: Change;
+}
+
+/** Finds a folder by id or role among those that are known. */
+export type FolderFinder = (idOrRole: string) => Folder | undefined;
+
+export class Overlays {
+  readonly changed$ = new Subject<void>();
+  readonly #byId = new Map<string, Overlay[]>();
+  readonly #folder: FolderFinder;
+
+  constructor(folder: FolderFinder) {
+    this.#folder = folder;
+  }
+
+  add(overlay: Overlay): void {
+    for (const id of overlay.ids) this.#byId.set(id, [...(this.#byId.get(id) ?? []), overlay]);
+    this.changed$.next();
+  }
+
+  remove(overlay: Overlay): void {
+    for (const id of overlay.ids) this.#drop(overlay, id);
+    this.changed$.next();
+  }
+
+  /** Takes one email out of an overlay: something else has happened to it since. */
+  release(overlay: Overlay, id: string): void {
+    overlay.ids.delete(id);
+    this.#drop(overlay, id);
+    this.changed$.next();
+  }
+
+  #drop(overlay: Overlay, id: string): void {
+    const rest = this.#byId.get(id)?.filter((one) => one !== overlay) ?? [];
+    if (rest.length === 0) this.#byId.delete(id);
+    else this.#byId.set(id, rest);
+  }
+
+  /** The email with all changes; undefined when it is deleted. */
+  apply<E extends Changeable>(email: E): E | undefined {
+    const overlays = this.#byId.get(email.id);
+    if (overlays === undefined) return email;
+    let changed: E | undefined = email;
+    for (const { change } of overlays) if (changed !== undefined) changed = this.changed(changed, change);
+    return changed;
+  }
+
+  /** The list with all changes: emails that no longer belong to it are gone, and the counts fit. */
+  over(query: ListQuery, view: ListView): ListView {
+    if (this.#byId.size === 0 || !view.items.some(({ id }) => this.#byId.has(id))) return view;
+    let { total, unread } = view;
+    const items = view.items.flatMap((item) => {
+      const changed = this.apply(item);
+      const stays = changed !== undefined && (changed === item || this.#belongs(query, changed));
+      if (!stays) total--;
+      const wasUnread = item.isRead ? 0 : 1;
+      const isUnread = stays && !changed.isRead ? 1 : 0;
+      unread += isUnread - wasUnread;
+      return stays ? [changed] : [];
+    });
+    return { ...view, total, unread, items };
+  }
+
+  /** The email after one change; undefined when it is deleted. The same object when nothing is another. */
+  changed<E extends Changeable>(email: E, change: Change): E | undefined {
+    switch (change.kind) {
+      case 'mark':
+        return email.isRead === change.isRead ? email : { ...email, isRead: change.isRead };
+      case 'flag':
+        return email.isFlagged === change.isFlagged ? email : { ...email, isFlagged: change.isFlagged };
+      case 'delete':
+        return undefined;
+      case 'move':
+        return this.#placed(email, this.#foldersAfter(email, change));
+      case 'label':
+        return this.#placed(email, [...new Set([...email.folderIds, change.labelId])]);
+      case 'unlabel':
+        return this.#placed(
+          email,
+          orArchive(
+            email.folderIds.filter((id) => id !== change.labelId),
+            this.#folder,
+          ),
+        );
+    }
+  }
+
+  #foldersAfter({ folderIds }: Changeable, { to, from }: Extract<Change, { kind: 'move' }>): readonly string[] {
+    const target = this.#folder(to);
+    const source = from === undefined ? undefined : this.#folder(from);
+    // Folders that are not known yet: the log says where the email is.
+    if (target === undefined || (from !== undefined && source === undefined)) return folderIds;
+    if (source !== undefined && !folderIds.includes(source.id)) return folderIds;
+    const stay = folderIds.filter((id) => {
+      if (source !== undefined) return id !== source.id;
+      const role = this.#folder(id)?.role;
+      if (target.role === 'label') return role !== 'inbox' && role !== 'trash' && role !== 'junk';
+      return role === 'label' && target.role !== 'trash' && target.role !== 'junk';
+    });
+    return [...new Set([...stay, target.id])];
+  }
+
+  #placed<E extends Changeable>(email: E, folderIds: readonly string[]): E {
+    const isSame = folderIds.length === email.folderIds.length && folderIds.every((id) => email.folderIds.includes(id));
+    if (isSame) return email;
+    const labels = folderIds.flatMap((id) => {
+      const known = email.labels.find((label) => label.id === id);
+      if (known !== undefined) return [known];
+      const folder = this.#folder(id);
+      return folder?.role === 'label' ? [{ id, name: folder.name, color: folder.color ?? '' }] : [];
+    });
+    return { ...email, folderIds, labels };
+  }
+
+  #belongs(query: ListQuery, { isRead, isFlagged, folderIds }: Changeable): boolean {
+    if (query.isRead !== undefined && query.isRead !== isRead) return false;
+    if (query.isFlagged !== undefined && query.isFlagged !== isFlagged) return false;
+    const name = folderOf(query);
+    if (name !== undefined) {
+      const folder = this.#folder(name);
+      return folder === undefined || folderIds.includes(folder.id);
+    }
+    // A search of everything leaves out trash and junk.
+    if (!isSearch(query)) return true;
+    return folderIds.some((id) => !['trash', 'junk'].includes(this.#folder(id)?.role ?? ''));
+  }
+}
+
+/** An email without another place goes to Archive. */
+function orArchive(folderIds: readonly string[], folder: FolderFinder): readonly string[] {
+  const archive = folder('archive');
+  return folderIds.length > 0 || archive === undefined ? folderIds : [archive.id];
+}

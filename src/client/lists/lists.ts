@@ -1,0 +1,159 @@
+// The lists of a client: equal queries share one, and a list that nobody looks at is followed for a while, so that going back shows it at
+// once. Optimistic changes are laid over what the server says.
+import { distinctUntilChanged, Observable, of } from 'rxjs';
+import type { Overlays } from '../actions/overlays.js';
+import type { ListQuery, ListRange, ListView } from '../client-types.js';
+import type { EmailListItem } from '../generated/rest.js';
+import { folderOf, isWholeFolder, keyOf } from './list-query.js';
+import { type ListPage, MOST_PAGES, PAGE_SIZE } from './list-window.js';
+import { type ListViewer, LiveList } from './live-list.js';
+import type { ListSubscriptions } from './subscriptions.js';
+
+const LINGER_MS = 10_000;
+/** Lists whose first page is shown at once when somebody returns to them. */
+const MOST_REMEMBERED = 30;
+const FIRST_PAGE$ = of({ start: 0, end: PAGE_SIZE });
+
+export interface FolderCounts {
+  readonly total: number;
+  readonly unread: number;
+}
+
+export class Lists {
+  readonly #subscriptions: ListSubscriptions;
+  readonly #overlays: Overlays;
+  readonly #lists = new Map<string, LiveList>();
+  readonly #lingering = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #remembered = new Map<string, ListPage>();
+  /** The newest counts of whole folders, by what their queries call them. */
+  readonly #counts = new Map<string, FolderCounts>();
+  readonly #counted: () => void;
+
+  /** `counted` is called when the counts of a folder have changed. */
+  constructor(subscriptions: ListSubscriptions, overlays: Overlays, counted: () => void) {
+    this.#subscriptions = subscriptions;
+    this.#overlays = overlays;
+    this.#counted = counted;
+    overlays.changed$.subscribe(() => {
+      for (const list of this.#lists.values()) list.repaint();
+    });
+  }
+
+  view(query: ListQuery, range$: Observable<ListRange> = FIRST_PAGE$): Observable<ListView> {
+    return new Observable<ListView>((subscriber) => {
+      const list = this.#listOf(query);
+      let viewer: ListViewer | undefined;
+      const show = (view: ListView) => {
+        const shown = view.error === undefined ? this.#overlays.over(query, view) : view;
+        this.#count(query, shown);
+        subscriber.next(shown);
+      };
+      const ranges = range$.subscribe({
+        next: (range) => {
+          if (viewer === undefined) {
+            viewer = { range, show };
+            list.add(viewer);
+          } else {
+            viewer.range = range;
+            list.look();
+          }
+        },
+        error: (error) => subscriber.error(error),
+      });
+      return () => {
+        ranges.unsubscribe();
+        if (viewer !== undefined) list.delete(viewer);
+        if (!list.isWatched) this.#linger(list);
+      };
+    }).pipe(distinctUntilChanged(isSame));
+  }
+
+  /** An email of a list that is shown, as the server has it. */
+  find(id: string): EmailListItem | undefined {
+    for (const list of this.#lists.values()) {
+      const item = list.find(id);
+      if (item !== undefined) return item;
+    }
+    return undefined;
+  }
+
+  /** The counts of a folder whose list is followed, by id or role. */
+  countsOf(folder: string): FolderCounts | undefined {
+    return this.#counts.get(folder);
+  }
+
+  /** Shows nothing of what was read: somebody else signs in. */
+  forget(): void {
+    this.#remembered.clear();
+    this.#counts.clear();
+    for (const list of this.#lists.values()) list.forget();
+  }
+
+  close(): void {
+    for (const timer of this.#lingering.values()) clearTimeout(timer);
+    for (const list of this.#lists.values()) list.close();
+    this.#subscriptions.end();
+  }
+
+  #listOf(query: ListQuery): LiveList {
+    const key = keyOf(query);
+    clearTimeout(this.#lingering.get(key));
+    this.#lingering.delete(key);
+    const known = this.#lists.get(key);
+    if (known !== undefined && !known.isFailed) return known;
+    for (const other of this.#lingering.keys()) if (this.#subscriptions.free < MOST_PAGES) this.#drop(other);
+    const list = new LiveList(query, this.#subscriptions);
+    const page = this.#remembered.get(key);
+    if (page !== undefined) list.remember(page);
+    this.#lists.set(key, list);
+    return list;
+  }
+
+  #linger(list: LiveList): void {
+    const key = keyOf(list.query);
+    if (this.#lists.get(key) !== list) return;
+    clearTimeout(this.#lingering.get(key));
+    this.#lingering.set(
+      key,
+      setTimeout(() => this.#drop(key), LINGER_MS),
+    );
+  }
+
+  #drop(key: string): void {
+    const list = this.#lists.get(key);
+    clearTimeout(this.#lingering.get(key));
+    this.#lingering.delete(key);
+    this.#lists.delete(key);
+    if (list === undefined) return;
+    const { first } = list;
+    list.close();
+    const folder = folderOf(list.query);
+    if (folder !== undefined) this.#counts.delete(folder);
+    this.#remembered.delete(key);
+    if (first === undefined) return;
+    this.#remembered.set(key, first);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > MOST_REMEMBERED) this.#remembered.delete(oldest!);
+  }
+
+  #count(query: ListQuery, { total, unread, isLoading, error }: ListView): void {
+    const folder = folderOf(query);
+    if (folder === undefined || !isWholeFolder(query) || isLoading || error !== undefined) return;
+    const before = this.#counts.get(folder);
+    if (before?.total === total && before.unread === unread) return;
+    this.#counts.set(folder, { total, unread });
+    this.#counted();
+  }
+}
+
+function isSame(a: ListView, b: ListView): boolean {
+  return (
+    a.total === b.total &&
+    a.unread === b.unread &&
+    a.start === b.start &&
+    a.isLoading === b.isLoading &&
+    a.error === b.error &&
+    a.items.length === b.items.length &&
+    a.items.every((item, i) => item === b.items[i])
+  );
+}

@@ -1,0 +1,238 @@
+// Tests the actions: each shows at once in lists and counts, is sent in its turn with those that are equal, waits for rates and the network,
+// goes when it is refused, and can be taken back.
+import { BehaviorSubject, Subject } from 'rxjs';
+import { ActionQueue } from '../../../src/client/actions/action-queue.js';
+import { actionsOf } from '../../../src/client/actions/actions.js';
+import { Overlays } from '../../../src/client/actions/overlays.js';
+import type { Actions, ListView } from '../../../src/client/client-types.js';
+import type { EmailListItem, Folder } from '../../../src/client/generated/rest.js';
+import type { ClientEvent } from '../../../src/client/hub/hub-link.js';
+import { NetworkFault, NotFound, Refusal } from '../../../src/client/refusal.js';
+import test from '../../support/test.js';
+import { emailItem } from '../lists/list-server.js';
+
+const folder = (role: Folder['role'], id = `${role}-id`): Folder => ({
+  id,
+  name: id,
+  role,
+  parentId: null,
+  total: 0,
+  unread: 0,
+  color: role === 'label' ? '#aabbcc' : null,
+  isSubscribed: true,
+});
+
+const FOLDERS = [
+  folder('inbox'),
+  folder('archive'),
+  folder('trash'),
+  folder('junk'),
+  folder('label'),
+  folder('folder'),
+];
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+interface World {
+  readonly act: Actions;
+  readonly sent: Sent[];
+  readonly events$: Subject<ClientEvent>;
+  /** The replies to come; without one a request succeeds. */
+  readonly replies: (() => Promise<unknown>)[];
+  view(query?: Parameters<Overlays['over']>[0]): ListView;
+}
+
+function world(items: readonly EmailListItem[]): World {
+  const find = (idOrRole: string) => FOLDERS.find(({ id, role }) => id === idOrRole || role === idOrRole);
+  const overlays = new Overlays(find);
+  const sent: Sent[] = [];
+  const replies: (() => Promise<unknown>)[] = [];
+  const rest = {
+    request: async (method: string, path: string, { body }: { readonly body?: unknown } = {}) => {
+      sent.push({ method, path, body });
+      return replies.shift()?.();
+    },
+  };
+  const events$ = new Subject<ClientEvent>();
+  const link = { events$, isLive: true, opened$: new Subject<void>(), state$: new BehaviorSubject('live') };
+  const queue = new ActionQueue(rest as never);
+  const known = (id: string) => items.find((item) => item.id === id);
+  const act = actionsOf({ queue, overlays, link: link as never, folder: find, find: known });
+  const unread = items.filter(({ isRead }) => !isRead).length;
+  const base = { total: items.length, unread, start: 0, items, isLoading: false };
+  return { act, sent, replies, events$, view: (query = {}) => overlays.over(query, base) };
+}
+
+const idsOf = ({ items }: ListView) => items.map(({ id }) => id);
+const three = () => ['a', 'b', 'c'].map((id) => emailItem({ id, isRead: id === 'c' }));
+
+test('what is marked, flagged and moved shows at once, with its counts', async (t) => {
+  const { act, view } = world(three());
+  const { done } = act.markRead(['a', 'c'], true);
+  t.deepEqual(
+    view().items.map(({ isRead }) => isRead),
+    [true, false, true],
+  );
+  t.is(view().unread, 1);
+  t.deepEqual(idsOf(view({ folder: 'inbox', isRead: false })), ['b', 'c'], 'what the action has not changed stays');
+  act.flag(['b'], true);
+  t.true(view().items[1]!.isFlagged);
+  act.move(['b'], { to: 'archive' });
+  t.like(view(), { total: 2, unread: 0 });
+  t.deepEqual(idsOf(view()), ['a', 'c']);
+  t.deepEqual(idsOf(view({ q: '' })), ['a', 'b', 'c'], 'a search of everything has it still');
+  act.move(['c'], { to: 'trash' });
+  t.deepEqual(idsOf(view({ q: '' })), ['a', 'b']);
+  act.label(['a'], 'label-id');
+  t.deepEqual(view().items[0]!.labels, [{ id: 'label-id', name: 'label-id', color: '#aabbcc' }]);
+  act.delete(['a']);
+  t.deepEqual(idsOf(view({ threadId: 'x' })), ['b', 'c']);
+  await done;
+});
+
+test('equal actions go together, in order', async (t) => {
+  const { act, sent } = world(three());
+  const all = [
+    act.markRead(['a'], true),
+    act.markRead(['b'], true),
+    act.markRead(['a'], false),
+    act.move(['a', 'b'], { to: 'archive', from: 'inbox' }),
+  ];
+  await Promise.all(all.map(({ done }) => done));
+  t.deepEqual(
+    sent.map(({ body }) => body),
+    [
+      { emailIds: ['a', 'b'], isRead: true },
+      { emailIds: ['a'], isRead: false },
+      { emailIds: ['a', 'b'], folderId: 'archive-id', fromFolderId: 'inbox-id' },
+    ],
+  );
+});
+
+test('more than a thousand emails are several requests', async (t) => {
+  const { act, sent } = world([]);
+  await act.markRead(
+    Array.from({ length: 2_500 }, (_, i) => String(i)),
+    true,
+  ).done;
+  t.deepEqual(
+    sent.map(({ body }) => (body as { readonly emailIds: readonly string[] }).emailIds.length),
+    [1_000, 1_000, 500],
+  );
+});
+
+test('rates, a node without the account and a broken network are waited for', async (t) => {
+  const { act, sent, replies, view } = world(three());
+  replies.push(
+    () => Promise.reject(new NetworkFault('')),
+    () => Promise.reject(new Refusal(429, {}, 1)),
+    () => Promise.reject(new Refusal(503, {}, 1)),
+  );
+  const { done } = act.markRead(['a'], true);
+  t.is(view().unread, 1);
+  await done;
+  t.is(sent.length, 4);
+  t.is(view().unread, 1);
+});
+
+test('a refused action is taken off, and no other one with it', async (t) => {
+  const { act, sent, replies, view } = world(three());
+  const refused = () => Promise.reject(new Refusal(400, { title: 'no' }));
+  replies.push(refused, refused);
+  const [bad, good] = [act.move(['a'], { to: 'archive' }), act.move(['b'], { to: 'archive' })];
+  t.is(view().total, 1);
+  await t.throwsAsync(bad.done, { instanceOf: Refusal, message: 'no' });
+  await good.done;
+  t.is(sent.length, 3, 'together, then each alone');
+  t.deepEqual(idsOf(view()), ['a', 'c']);
+  await bad.undo();
+  t.is(sent.length, 3, 'there is nothing to take back');
+});
+
+test('an email that is gone does not stop the others of a flag', async (t) => {
+  const { act, sent, replies } = world(three());
+  const gone = () => Promise.reject(new NotFound(404, {}));
+  replies.push(gone);
+  await act.flag(['a', 'b'], true).done;
+  replies.push(gone);
+  await t.throwsAsync(act.flag(['a'], true).done, { instanceOf: NotFound });
+  t.is(sent.length, 3);
+});
+
+test('undo restores what was, of the emails that were changed', async (t) => {
+  const { act, sent, view } = world([
+    emailItem(
+      { id: 'a', isRead: false },
+      { folderIds: ['folder-id', 'label-id'], labels: [{ id: 'label-id', name: 'x', color: '' }] },
+    ),
+    emailItem({ id: 'b', isRead: true }),
+  ]);
+  const undone = async (action: ReturnType<Actions['markRead']>) => {
+    await action.done;
+    sent.length = 0;
+    await action.undo();
+    return sent.map(({ method, path, body }) => [method, path.replace('/api/', ''), body]);
+  };
+  t.deepEqual(await undone(act.markRead(['a', 'b'], true)), [
+    ['POST', 'emails/bulk/mark-read', { emailIds: ['a'], isRead: false }],
+  ]);
+  t.deepEqual(await undone(act.move(['a', 'b'], { to: 'trash' })), [
+    ['POST', 'emails/bulk/move', { emailIds: ['a'], folderId: 'folder-id', fromFolderId: 'trash-id' }],
+    ['POST', 'labels/emails/{emailId}', { labelId: 'label-id' }],
+    ['POST', 'emails/bulk/move', { emailIds: ['b'], folderId: 'inbox-id', fromFolderId: 'trash-id' }],
+  ]);
+  t.deepEqual(await undone(act.label(['a', 'b'], 'label-id')), [
+    ['DELETE', 'labels/emails/{emailId}/{labelId}', undefined],
+  ]);
+  t.deepEqual(await undone(act.flag(['a'], true)), [['PATCH', 'emails/{id}', { isFlagged: false }]]);
+  t.deepEqual(view({ folder: 'folder' }).unread, 1);
+  const deleted = act.delete(['a']);
+  await deleted.done;
+  await t.throwsAsync(deleted.undo(), { message: /deleted for good/ });
+});
+
+test('an action that has not been sent is only forgotten by its undo', async (t) => {
+  const { act, sent, view } = world(three());
+  const deleted = act.delete(['a']);
+  t.is(view().total, 2);
+  await deleted.undo();
+  await deleted.done;
+  t.is(view().total, 3);
+  t.deepEqual(sent, []);
+});
+
+test('emails that are not shown are restored by what the log has told', async (t) => {
+  const { act, sent, events$ } = world([]);
+  const marked = act.markRead(['x', 'y'], true);
+  events$.next({ type: 'EmailUpdated', payload: { id: 'x', isRead: true } });
+  await marked.done;
+  await marked.undo();
+  const moved = act.move(['x', 'y'], { to: 'trash' });
+  events$.next({ type: 'EmailUnplaced', payload: { id: 'y', folderId: 'folder-id' } });
+  events$.next({ type: 'EmailPlaced', payload: { id: 'y', folderId: 'trash-id' } });
+  await moved.done;
+  await moved.undo();
+  t.deepEqual(
+    sent.map(({ body }) => body),
+    [
+      { emailIds: ['x', 'y'], isRead: true },
+      { emailIds: ['x'], isRead: false },
+      { emailIds: ['x', 'y'], folderId: 'trash-id' },
+      { emailIds: ['y'], folderId: 'folder-id', fromFolderId: 'trash-id' },
+    ],
+  );
+});
+
+test('a change of somebody else shows although an action has just been carried out', async (t) => {
+  const { act, view, events$ } = world(three());
+  await act.markRead(['a', 'b'], true).done;
+  t.is(view().unread, 0);
+  events$.next({ type: 'EmailUpdated', payload: { id: 'a', isRead: true } });
+  t.is(view().unread, 0);
+  events$.next({ type: 'EmailUpdated', payload: { id: 'a', isRead: false } });
+  t.is(view().unread, 1);
+});
