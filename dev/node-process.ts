@@ -25,7 +25,12 @@ export const PROGRAM = fileURLToPath(new URL('../../bin/mansio', import.meta.url
 const profiling = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
 
 /** Settings of nodes to which tests and benchmarks send more requests than people do. */
-export const UNLIMITED = { MANSIO_RATE_GLOBAL: '0', MANSIO_RATE_AUTH: '0', MANSIO_RATE_WRITE: '0' } as const;
+export const UNLIMITED = {
+  MANSIO_RATE_GLOBAL: '0',
+  MANSIO_RATE_AUTH: '0',
+  MANSIO_RATE_WRITE: '0',
+  MANSIO_RATE_SESSION: '0',
+} as const;
 
 /** Returns the environment of this process without Mansio's settings. */
 export function bareEnvironment(): Record<string, string> {

@@ -1,5 +1,6 @@
 // Makes the reference in docs/interface/rest.md: a block for each endpoint of the route table, and a table for each shape of the OpenAPI
 // document, which is made from the same routes.
+import type { Route } from '../../src/gateways/http/route.js';
 import { code, paragraph, table } from './markdown.js';
 import { bareDocument, bareRoutes } from './openapi-document.js';
 
@@ -72,7 +73,7 @@ function endpointBlocks(document: Document, tag: string): string[] {
     .map((route) => {
       const operation = document.paths[route.path]![route.method.toLowerCase()]!;
       const facts = [
-        ['Access', route.access === 'public' ? 'public' : route.access.scopes.map(code).join(', ')],
+        ['Access', accessOf(route.access)],
         ['Rate', route.rate === 'plain' ? '' : route.rate],
         ['Body', bodyText(operation.requestBody)],
         ['Reply', replyText(operation)],
@@ -84,6 +85,11 @@ function endpointBlocks(document: Document, tag: string): string[] {
         `${paragraph(facts.map(([name, fact]) => `**${name}** ${fact}`).join(' · '))}\n`,
       ].join('\n');
     });
+}
+
+function accessOf(access: Route['access']): string {
+  if (access === 'public') return 'public';
+  return access === 'signIn' ? `${code('app')}, or what the body has` : access.scopes.map(code).join(', ');
 }
 
 /** Ids in the path need no description. */

@@ -11,7 +11,7 @@ import type { Tally } from './rates.js';
 export interface KnownIdentity {
   readonly kind: 'known';
   readonly principal: Principal;
-  /** In ms since the epoch; only for tokens. */
+  /** In ms since the epoch; only for tokens and sessions. */
   readonly expiresAt: number | undefined;
 }
 
@@ -126,9 +126,19 @@ export class Credentials {
     return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
   }
 
+  /**
+   * The identity of the session in a cookie; undefined when there is none: the request then counts as one without a cookie. A cookie that
+   * has ended is no guess, so it counts as no wrong credential. @throws StoreFault
+   */
+  session(cookie: string): KnownIdentity | undefined | Promise<KnownIdentity | undefined> {
+    const known = this.known(cookie);
+    if (known !== undefined) return sessionIn(known);
+    return isToken(cookie) ? undefined : this.identify(cookie).then(sessionIn);
+  }
+
   async #ofKey(key: string): Promise<Identity> {
     const principal = await this.#directory.authenticate(key);
-    return principal === undefined ? INVALID : { kind: 'known', principal, expiresAt: undefined };
+    return principal === undefined ? INVALID : { kind: 'known', principal, expiresAt: principal.sessionEnd };
   }
 
   async #ofToken(credential: string): Promise<Identity> {
@@ -175,6 +185,10 @@ export class Credentials {
     this.#drops++;
     this.#remembered.clear();
   }
+}
+
+function sessionIn(identity: Identity): KnownIdentity | undefined {
+  return identity.kind === 'known' && identity.principal.sessionEnd !== undefined ? identity : undefined;
 }
 
 function idsOf({ keyId, accountId }: Principal): readonly string[] {

@@ -23,8 +23,7 @@ export interface OwnNames {
 
 export function anonymousGuard({ hostname, publicUrl, origins = [] }: OwnNames): AnonymousGuard {
   const published = publicUrl === undefined ? undefined : new URL(publicUrl);
-  const isOurs = (name: string) =>
-    /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name) || name === hostname || name === published?.hostname;
+  const isOurs = (name: string) => isLoopbackName(name) || name === hostname || name === published?.hostname;
   return ({ host, origin, takesEffect }) => {
     const asked = authority(host);
     if (asked === undefined || !isOurs(asked.hostname)) return 'This host name is not served without a credential.';
@@ -39,9 +38,14 @@ export function anonymousGuard({ hostname, publicUrl, origins = [] }: OwnNames):
  * Parses a host name in the form that URLs have, without regard to case. Other forms of an address (`0x7f.1`, `2130706433`) are rejected:
  * browsers never send them, and a client that does hopes that another component reads them differently.
  */
-function authority(host: string): URL | undefined {
-  const text = `http://${host}`;
+export function authority(host: string, scheme: 'http' | 'https' = 'http'): URL | undefined {
+  const text = `${scheme}://${host}`;
   if (!/^[^/?#@\\\s]+$/.test(host) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return host.replace(/:\d*$/, '').toLowerCase() === url.hostname ? url : undefined;
+}
+
+/** Whether a host name in the form of `authority` is that of this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

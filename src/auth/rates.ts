@@ -1,9 +1,10 @@
-// Rates of requests (docs/interface/credentials.md, "Rates"): requests per minute of one account, over all its keys and logins, and of one
-// address while the account is unknown. Each node counts for itself, in windows of a minute. The gateways refuse requests above a limit,
+// Rates of requests (docs/interface/credentials.md, "Rates"): requests per minute of one account, over all its keys and logins, of one session
+// of the page, and of one address while the account is unknown. Each node counts for itself, in windows of a minute. The gateways refuse requests above a limit,
 // and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10). Wrong credentials are counted separately by address;
 // above their limit the client must wait. Every credential is looked up nevertheless, so that a guessing neighbour at the same address
 // locks nobody out; a key has 256 random bits. The login guard of the mail protocols also counts the wrong credentials.
 import { LRUCache } from 'lru-cache';
+import type { Principal } from '../actors/directory/protocol.js';
 import { networkOf } from '../net/tcp/ip-address.js';
 import type { LoginGuard } from './login-guard.js';
 
@@ -12,6 +13,8 @@ export interface RateLimits {
   readonly global: number;
   readonly authentication: number;
   readonly write: number;
+  /** All requests of one session; a quarter of it for writes. */
+  readonly session: number;
 }
 
 /**
@@ -31,7 +34,9 @@ const MOST_KEYS = 32_768;
 /** Images of mail that an account may load, as a multiple of its other requests. */
 const IMAGES = 12;
 
-const OFF: RateLimits = { global: 0, authentication: 0, write: 0 };
+const OFF: RateLimits = { global: 0, authentication: 0, write: 0, session: 0 };
+/** A session may write this often for each request that it may make. */
+const WRITES_OF_SESSION = 1 / 4;
 
 export interface RateOptions {
   readonly mostKeys?: number;
@@ -41,45 +46,36 @@ export interface RateOptions {
 
 /** The counts of one node. */
 export class Rates {
-  readonly #accounts: Counters;
-  readonly #addresses: Counters;
-  readonly #wrong: Window | undefined;
+  readonly #counters: AllCounters;
   readonly #guard: RateOptions['guard'];
 
   constructor(limits: RateLimits = OFF, { mostKeys = MOST_KEYS, guard }: RateOptions = {}) {
-    this.#accounts = counters(limits, mostKeys);
-    this.#addresses = counters(limits, mostKeys);
-    this.#wrong = windowOf('wrong-credentials', limits.global, mostKeys);
+    this.#counters = {
+      accounts: counters(limits, mostKeys),
+      addresses: counters(limits, mostKeys),
+      sessions: sessionCounters(limits, mostKeys),
+      wrong: windowOf('wrong-credentials', limits.global, mostKeys),
+    };
     this.#guard = guard;
   }
 
   /** Counts one request of a client at `address`. */
   tally(address: string): Tally {
     const guarded = () => this.#guard?.recordFailure(address);
-    return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong, guarded);
+    return new Tally(networkOf(address), this.#counters, guarded);
   }
 }
 
 /** Counts one request. Each counting method returns the seconds that the client must wait; 0 when the request may be served. */
 export class Tally {
   readonly #network: string;
-  readonly #accounts: Counters;
-  readonly #addresses: Counters;
-  readonly #wrong: Window | undefined;
+  readonly #counters: AllCounters;
   readonly #onFailure: () => void;
   #fields: readonly RateField[] = [];
 
-  constructor(
-    network: string,
-    accounts: Counters,
-    addresses: Counters,
-    wrong: Window | undefined,
-    onFailure: () => void,
-  ) {
+  constructor(network: string, counters: AllCounters, onFailure: () => void) {
     this.#network = network;
-    this.#accounts = accounts;
-    this.#addresses = addresses;
-    this.#wrong = wrong;
+    this.#counters = counters;
     this.#onFailure = onFailure;
   }
 
@@ -88,19 +84,27 @@ export class Tally {
     return this.#fields;
   }
 
+  /** Counts a request with a right credential: for its session, or else for its account. */
+  principal({ accountId, keyId, sessionEnd }: Principal, rate: RateClass): number {
+    const { sessions } = this.#counters;
+    if (sessionEnd !== undefined && keyId !== null) return this.#count(windowsFor(sessions, rate), keyId);
+    return this.account(accountId, rate);
+  }
+
   account(accountId: string, rate: RateClass): number {
-    return this.#count(windowsFor(this.#accounts, rate), accountId);
+    return this.#count(windowsFor(this.#counters.accounts, rate), accountId);
   }
 
   /** Counts a request to a public endpoint, or one without a credential. */
   countAnonymous(rate: RateClass): number {
-    return this.#count(windowsFor(this.#addresses, rate), this.#network);
+    return this.#count(windowsFor(this.#counters.addresses, rate), this.#network);
   }
 
   /** Counts a credential that opens no account. */
   recordFailure(): number {
     this.#onFailure();
-    return this.#wrong === undefined ? 0 : this.#count([this.#wrong], this.#network);
+    const { wrong } = this.#counters;
+    return wrong === undefined ? 0 : this.#count([wrong], this.#network);
   }
 
   #count(windows: readonly Window[], key: string): number {
@@ -119,6 +123,13 @@ export class Tally {
 }
 
 type Counters = Readonly<Record<'global' | 'write' | 'authentication' | 'hub' | 'images', Window | undefined>>;
+
+interface AllCounters {
+  readonly accounts: Counters;
+  readonly addresses: Counters;
+  readonly sessions: Counters;
+  readonly wrong: Window | undefined;
+}
 
 interface Quota {
   readonly name: string;
@@ -167,6 +178,18 @@ function counters({ global, write, authentication }: RateLimits, mostKeys: numbe
     hub: windowOf('hub', global, mostKeys),
     // One email may show hundreds of images.
     images: windowOf('images', IMAGES * global, mostKeys),
+  };
+}
+
+function sessionCounters({ session }: RateLimits, mostKeys: number): Counters {
+  const write = windowOf('session-write', Math.ceil(session * WRITES_OF_SESSION), mostKeys);
+  return {
+    global: windowOf('session', session, mostKeys),
+    write,
+    authentication: write,
+    hub: windowOf('session-hub', session, mostKeys),
+    // Images count for the account in their URL.
+    images: undefined,
   };
 }
 

@@ -1,14 +1,21 @@
-// `mansio account create | list | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
+// `mansio account create | list | link | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
 // has no passwords, only API keys and OpenID Connect.
+import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { readConfig } from '../node/config/config.js';
+import { issueLink, LINK_MS } from '../actors/account/sign-in-link.js';
+import { isLoopbackName } from '../auth/origin.js';
+import { type Config, readConfig } from '../node/config/config.js';
+import { pageUrlOf } from '../node/listeners/connection-info.js';
 import type { DirectoryStore } from '../store/directory.js';
+import { postgresSessions } from '../store/postgres/accounts/sessions.js';
+import type { Sql } from '../store/postgres/driver/client.js';
+import { postgresLeases } from '../store/postgres/leases.js';
 import { displayName, existingAccount, newAddress } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing } from './output.js';
 import { withStore } from './store.js';
 
 export function registerAccount(program: Command): void {
-  const group = commandGroup(program, 'account', 'make, list and delete accounts');
+  const group = commandGroup(program, 'account', 'make, list, sign in and delete accounts');
 
   const create = group
     .command('create')
@@ -37,6 +44,19 @@ export function registerAccount(program: Command): void {
     return accounts.map(({ id, email, displayName, createdAt }) => ({ id, email, displayName, createdAt }));
   });
 
+  const link = group
+    .command('link')
+    .description('make a link that signs a browser in to the page, once and within 15 minutes')
+    .argument('<account>', 'the address of the account');
+  printing(link, async (address: string) =>
+    withStore(async ({ sql, directory }) => {
+      const account = await existingAccount(directory, address);
+      const base = await pageUrl(readConfig(), sql);
+      const { token, expiresAt } = await issueLink(postgresSessions(sql), randomBytes, account.id, LINK_MS);
+      return { url: `${base}/link/${token}`, expiresAt: expiresAt ?? null };
+    }),
+  );
+
   const remove = group
     .command('delete')
     .description('delete an account with its mail, addresses and keys')
@@ -58,4 +78,19 @@ export function registerAccount(program: Command): void {
 /** The domains of the store, and those that the next start of the node adds. */
 async function hostedDomains(directory: DirectoryStore): Promise<readonly string[]> {
   return [...(await directory.domains()).map(({ name }) => name), ...readConfig().hostedDomains];
+}
+
+/** The base URL of the page, at which a browser may sign in. */
+async function pageUrl(config: Config, sql: Sql): Promise<string> {
+  const { nodes } = await postgresLeases(sql).view();
+  const url = pageUrlOf(config, nodes);
+  if (url === undefined)
+    throw new CommandError(
+      'no node with HTTP is running and its port is not set: start the node, or set MANSIO_PUBLIC_URL',
+    );
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || isLoopbackName(hostname)) return url;
+  throw new CommandError(
+    `the page is at ${url}, and browsers sign in over https only: see MANSIO_HTTPS_PORT and MANSIO_PUBLIC_URL`,
+  );
 }

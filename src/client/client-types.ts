@@ -15,6 +15,7 @@ import type {
   QueuedEmail,
   RetriedEmail,
   SendInput,
+  Session,
 } from './generated/rest.js';
 import type { ClientEvent, ConnectionState } from './hub/hub-link.js';
 import type { Credential, Method, PathOf, Reply, RequestInput } from './rest.js';
@@ -129,15 +130,6 @@ export interface Actions {
   delete(ids: readonly string[]): Action;
   label(ids: readonly string[], labelId: string): Action;
   unlabel(ids: readonly string[], labelId: string): Action;
-}
-
-/** A browser that is signed in. */
-export interface Session {
-  readonly id: string;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly userAgent: string;
-  readonly isCurrent: boolean;
 }
 
 export interface MansioClient {

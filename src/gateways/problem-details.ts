@@ -12,6 +12,7 @@ const KINDS = {
   405: ['Method Not Allowed', `${RFC9110}15.5.6`],
   408: ['Request Timeout', `${RFC9110}15.5.9`],
   409: ['Conflict', `${RFC9110}15.5.10`],
+  410: ['Gone', `${RFC9110}15.5.11`],
   412: ['Precondition Failed', `${RFC9110}15.5.13`],
   413: ['Content Too Large', `${RFC9110}15.5.14`],
   414: ['URI Too Long', `${RFC9110}15.5.15`],

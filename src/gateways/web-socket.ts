@@ -10,6 +10,8 @@ export interface UpgradeRequest {
   header(lowerCaseName: string): string;
   /** Textual IP address of the peer. */
   readonly remoteAddress: string;
+  /** The client came over https: by the word of a trusted proxy, otherwise by the socket. */
+  readonly isSecure: boolean;
 }
 
 /** A request to the path of an endpoint that is not an upgrade. */

@@ -93,8 +93,11 @@ async function assemble(
   const mintKey = () => newApiKey(randomBytes);
   // One process prepares the demo for all of them.
   const isFirst = processShare === undefined || processShare.number === 1;
+  const { sessions } = engine.accountStores;
   const demo =
-    config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
+    config.demo && isFirst
+      ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey, sessions, random: randomBytes })
+      : undefined;
   const checksDns = config.dns === config.outboundDns ? dns : createResolver({ servers: config.dns });
   const acme = await openCertificates(config, resources, checksDns, observability.metrics);
   const { certificates } = resources.tls;

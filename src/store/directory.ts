@@ -89,8 +89,9 @@ export interface NewKey extends MintedKey {
   readonly deviceId?: string | undefined;
 }
 
-/** A key as authentication reads it. */
+/** A key as authentication reads it; sessions are keys too. */
 export interface StoredKey extends ApiKey {
+  readonly kind: 'key' | 'session';
   readonly prefix: string;
   /** SHA-256 of the whole key, 64 hex digits. */
   readonly hash: string;
@@ -195,7 +196,7 @@ export interface DirectoryStore {
   createKeyWithin(limit: number, key: NewKey): Promise<ApiKey | undefined>;
   /** Active keys of the account, oldest first. */
   keys(accountId: string): Promise<readonly ApiKey[]>;
-  /** The active keys with these public prefixes; each prefix belongs to one key at most. */
+  /** The active keys, and sessions that were not ended, with these public prefixes; each prefix belongs to one key at most. */
   keysByPrefixes(prefixes: readonly string[]): Promise<readonly StoredKey[]>;
   /** Returns false when there was no active key with that id. */
   revokeKey(id: string): Promise<boolean>;
@@ -205,7 +206,7 @@ export interface DirectoryStore {
   rotateKey(accountId: string, id: string, minted: MintedKey): Promise<ApiKey | undefined>;
   /** Deletes the rows of keys that were revoked longer ago; returns how many. The accounts keep the time of their last use. */
   dropRevokedKeys(maxAgeMs: number): Promise<number>;
-  /** Records when keys were last used; an earlier time than the known one changes nothing. */
+  /** Records when keys and sessions were last used; an earlier time than the known one changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 
   /** Reports changes made through any node or command, until the returned function is called. */

@@ -60,6 +60,32 @@ test('address add', async (t) => {
   t.is(primary.err, 'error: b2@example.test is a further address of bob@example.test: name the primary one\n');
 });
 
+test('account link makes a link that signs in once, at the address of the page', async (t) => {
+  await json('account', 'create', '--email', 'lena@example.test', '--name', 'Lena');
+  t.teardown(() => {
+    delete process.env['MANSIO_PUBLIC_URL'];
+  });
+  const before = Date.now();
+  const made = await json('account', 'link', 'lena@example.test');
+  t.deepEqual(Object.keys(made), ['url', 'expiresAt']);
+  const [, token] = /^http:\/\/localhost:8080\/link\/([\w-]{43})$/.exec(made.url)!;
+  const minutes = (Date.parse(made.expiresAt) - before) / 60_000;
+  t.true(minutes > 14 && minutes < 16, made.expiresAt);
+  const stored = await sql`select * from sign_in_links`;
+  t.is(stored.length, 1);
+  t.false(JSON.stringify(stored).includes(token!), 'the store has a hash');
+  process.env['MANSIO_PUBLIC_URL'] = 'https://mail.example.test/mail/';
+  t.regex(
+    (await json('account', 'link', 'lena@example.test')).url,
+    /^https:\/\/mail\.example\.test\/mail\/link\/[\w-]{43}$/,
+  );
+  process.env['MANSIO_PUBLIC_URL'] = 'http://mail.example.test';
+  const insecure = await mansio('account', 'link', 'lena@example.test');
+  t.is(insecure.code, 1);
+  t.regex(insecure.err, /^error: the page is at http:\/\/mail\.example\.test, and browsers sign in over https only/);
+  t.is((await mansio('account', 'link', 'nobody@example.test')).code, 1);
+});
+
 test('key create, list and revoke', async (t) => {
   const { id: accountId } = await json('account', 'create', '--email', 'carl@example.test', '--name', 'Carl');
   const of = ['--account', 'carl@example.test'];
@@ -198,7 +224,7 @@ const MISUSED: readonly (readonly [RegExp, ...string[]])[] = [
   [/unknown option '--jsn' \(Did you mean --json\?\)/, 'config', '--jsn'],
   [/too many arguments for 'serve'/, 'serve', 'extra'],
   [/mansio queue needs a command: one of list, show, retry, cancel, release /, 'queue'],
-  [/mansio account needs a command: one of create, list, delete /, 'account'],
+  [/mansio account needs a command: one of create, list, link, delete /, 'account'],
   [/unknown command 'bogus': one of create, /, 'account', 'bogus'],
   [/unknown option '--bogus'/, 'account', '--bogus'],
   [/too many arguments for 'list'/, 'account', 'list', 'extra'],

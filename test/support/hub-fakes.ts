@@ -28,6 +28,11 @@ export class FakeDirectory implements Directory {
     return principal;
   }
 
+  addSession(token: string, accountId: string): void {
+    const sessionEnd = Date.now() + 3_600_000;
+    this.principals.set(token, { ...this.addKey(token, accountId, ['app']), sessionEnd });
+  }
+
   async authenticate(token: string): Promise<Principal | undefined> {
     if (this.fault !== undefined) throw this.fault;
     return this.principals.get(token);
@@ -186,8 +191,13 @@ export class FakeTiming implements HubTiming {
   }
 }
 
-export function hubRequest(query = '', headers: Readonly<Record<string, string>> = {}): UpgradeRequest {
-  return { path: '/hubs/email', query, header: (name) => headers[name] ?? '', remoteAddress: '127.0.0.1' };
+export function hubRequest(
+  query = '',
+  headers: Readonly<Record<string, string>> = {},
+  isSecure = false,
+): UpgradeRequest {
+  const header = (name: string) => headers[name] ?? '';
+  return { path: '/hubs/email', query, header, remoteAddress: '127.0.0.1', isSecure };
 }
 
 export interface LogLine {

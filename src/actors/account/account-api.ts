@@ -3,6 +3,7 @@
 import type { DirectoryStore } from '../../store/directory.js';
 import type { PreferenceStore } from '../../store/preferences.js';
 import type { PushSubscriptionStore } from '../../store/push-subscriptions.js';
+import type { SessionStore } from '../../store/sessions.js';
 import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
@@ -10,6 +11,7 @@ import { createKeyring } from './keyring.js';
 import { createPreferences } from './preferences.js';
 import { createProfiles } from './profiles.js';
 import type { AccountApi } from './protocol.js';
+import { createSessions } from './sessions.js';
 import { createWebhooks } from './webhooks.js';
 
 /** The browsers of one account; a new one replaces the oldest. */
@@ -17,6 +19,7 @@ const MOST_SUBSCRIPTIONS = 20;
 
 export interface AccountApiOptions {
   readonly directory: DirectoryStore;
+  readonly sessions: SessionStore;
   readonly preferences: PreferenceStore;
   readonly mailboxes: Mailboxes;
   readonly subscriptions: PushSubscriptionStore;
@@ -27,12 +30,15 @@ export interface AccountApiOptions {
   readonly keyUses: Pick<KeyUses, 'last'>;
   /** Returns this many random octets. */
   readonly random: (octets: number) => Uint8Array;
+  /** ms since the epoch, by which sessions end. */
+  readonly time: () => number;
 }
 
 export function createAccountApi(options: AccountApiOptions): AccountApi {
   const { directory: store, preferences, mailboxes, subscriptions, consumersChanged, keyUses, random } = options;
   return {
     keys: createKeyring({ store, keyUses, random }),
+    sessions: createSessions({ store: options.sessions, keyUses, random, time: options.time }),
     profiles: createProfiles({ store, random }),
     preferences: createPreferences(preferences, mailboxes),
     push: {

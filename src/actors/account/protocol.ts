@@ -1,7 +1,8 @@
-// The operations of gateways on an account itself, apart from its mail: profile, additional addresses, API keys, preferences, push
+// The operations of gateways on an account itself, apart from its mail: profile, additional addresses, API keys, sessions, preferences, push
 // subscriptions and webhooks. Each one only reads and changes the data of one account.
 import type { AccountAddress, ApiKey, Profile, Scope } from '../../store/directory.js';
 import type { PushSubscription } from '../../store/push-subscriptions.js';
+import type { LinkAccount, PageSession } from '../../store/sessions.js';
 import type { ReplayStart, Webhook, WebhookChoices, WebhookDelivery } from '../../store/webhooks.js';
 
 /** A key and its text, which is only known now. */
@@ -18,6 +19,32 @@ export interface Keyring {
   revoke(accountId: string, keyId: string): Promise<boolean>;
   /** Replaces the key by a new one with the same name and scopes. */
   rotate(accountId: string, keyId: string): Promise<IssuedKey | 'noSuchKey' | 'serviceWide'>;
+}
+
+/** A session and the text of its cookie, which is only known now. */
+export interface IssuedSession extends PageSession {
+  readonly token: string;
+}
+
+/** The browser that signs in. */
+export interface SigningIn {
+  /** Its User-Agent field. */
+  readonly userAgent: string;
+  /** The session that it had until now, which ends. */
+  readonly replaces?: string | undefined;
+}
+
+export interface Sessions {
+  /** Undefined when there is no such account. */
+  create(accountId: string, browser: SigningIn): Promise<IssuedSession | undefined>;
+  /** Live sessions, newest first. */
+  list(accountId: string): Promise<readonly PageSession[]>;
+  /** False when the account has no live session with this id. */
+  end(accountId: string, id: string): Promise<boolean>;
+  /** The account that a link signs in. Undefined when the link does not exist, was used, or has expired. */
+  accountOfLink(token: string): Promise<LinkAccount | undefined>;
+  /** Uses the link up; undefined as for `accountOfLink`. */
+  redeemLink(token: string, browser: SigningIn): Promise<IssuedSession | undefined>;
 }
 
 export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
@@ -94,6 +121,7 @@ export interface Webhooks {
 
 export interface AccountApi {
   readonly keys: Keyring;
+  readonly sessions: Sessions;
   readonly profiles: Profiles;
   readonly preferences: Preferences;
   readonly push: PushSubscriptions;

@@ -3,7 +3,9 @@
 import { Subject } from 'rxjs';
 import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
 import { canonicalAddress } from '../../mail-format/address.js';
+import { clock } from '../../store/clock.js';
 import type { DirectoryChange, DirectoryStore, StoredKey } from '../../store/directory.js';
+import { sessionEnd } from '../../store/sessions.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
@@ -30,6 +32,8 @@ export interface DirectoryOptions {
   readonly log: { info(fields: object, message: string): void };
   /** ms of a clock that does not jump. */
   readonly now?: () => number;
+  /** ms since the epoch, by which sessions end. */
+  readonly time?: () => number;
 }
 
 /** @throws StoreFault when the store cannot be read */
@@ -44,6 +48,7 @@ class CachedDirectory implements Directory, HostedDomains {
   readonly #store: DirectoryStore;
   readonly #log: { info(fields: object, message: string): void };
   readonly #now: () => number;
+  readonly #time: () => number;
   readonly #owners = new AddressCache();
   readonly #unclaimedMailboxes: UnclaimedMailboxes;
   readonly #logins: Logins;
@@ -63,10 +68,11 @@ class CachedDirectory implements Directory, HostedDomains {
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
-    const { store, mailboxes, log, now = () => performance.now() } = options;
+    const { store, mailboxes, log, now = () => performance.now(), time = () => clock.now() } = options;
     this.#store = store;
     this.#log = log;
     this.#now = now;
+    this.#time = time;
     this.#unclaimedMailboxes = new UnclaimedMailboxes(this.#store, mailboxes, this.#now);
     this.#logins = new Logins(this.#store, this.#log);
     this.#keyReads = new CoalescedReads(() => this.#readKeys());
@@ -108,8 +114,16 @@ class CachedDirectory implements Directory, HostedDomains {
     const key = await this.#keyOf(parsed.prefix);
     if (!matchesHash(apiKey, key?.hash) || key === undefined) return undefined;
     const { accountId, email, scopes, id, serviceWide } = key;
+    const principal = { accountId, email, scopes, keyId: id, serviceWide };
+    const now = this.#time();
+    if (
+      key.kind === 'session' &&
+      sessionEnd({ createdAt: key.createdAt, lastUsedAt: key.lastUsedAt ?? key.createdAt }) <= now
+    )
+      return undefined;
     this.#options.keyUses?.note(id);
-    return { accountId, email, scopes, keyId: id, serviceWide };
+    if (key.kind === 'key') return principal;
+    return { ...principal, sessionEnd: sessionEnd({ createdAt: key.createdAt, lastUsedAt: new Date(now) }) };
   }
 
   async anonymous(): Promise<Principal | undefined> {

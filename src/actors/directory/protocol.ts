@@ -25,8 +25,10 @@ export interface Principal {
   readonly accountId: string;
   readonly email: string;
   readonly scopes: readonly Scope[];
-  /** The API key of the request; null for a login and for the anonymous account. */
+  /** The API key or session of the request; null for a login and for the anonymous account. */
   readonly keyId: string | null;
+  /** Set for a session of the page: the time at which it ends by itself, in ms since the epoch. */
+  readonly sessionEnd?: number;
   readonly serviceWide: boolean;
 }
 
@@ -67,7 +69,7 @@ export interface Directory {
     octets: number,
     existing?: readonly string[],
   ): Promise<ReadonlyMap<string, string> | undefined>;
-  /** The owner of this text if it is an active key; read from the store each time. @throws StoreFault */
+  /** The owner of this text if it is an active key or a live session; read from the store each time. @throws StoreFault */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   /** Notes that a caller used a key whose principal it has cached. */
   noteUse(keyId: string): void;
@@ -77,7 +79,7 @@ export interface Directory {
   isAddressOf(accountId: string, address: string): Promise<boolean>;
   /** The principal of requests without a credential; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
   anonymous(): Promise<Principal | undefined>;
-  /** Ids of keys that are revoked, on any node or by a command; live sessions of the key must end. */
+  /** Ids of keys that are revoked, and of sessions that are ended, on any node or by a command; connections with them must end. */
   readonly revokedKeys$: Observable<string>;
   /** Ids of accounts that are deleted. */
   readonly deletedAccounts$: Observable<string>;

@@ -154,11 +154,6 @@ export interface BulkDelete {
   readonly emailIds: readonly string[];
 }
 
-export interface Contact {
-  readonly address: string;
-  readonly displayName: string;
-}
-
 /** At least one of `textBody` and `htmlBody` must be there, and not empty */
 export type SendInput = {
   /** The account's address or one of its verified additional addresses */
@@ -456,6 +451,21 @@ export type NewMobileKey = {
   /** In place of `name` and `deviceId` */
   readonly deviceName?: string | undefined;
 };
+
+export interface Session {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  /** The User-Agent field of the browser that signed in */
+  readonly userAgent: string;
+  /** It is the session of this request */
+  readonly isCurrent: boolean;
+}
+
+export interface SignIn {
+  /** The link for one sign-in, or its token */
+  readonly link?: string | undefined;
+}
 
 export interface NewAppleProfile {
   /** Name of the key; `Apple Mail` when absent */
@@ -923,15 +933,6 @@ export interface Paths {
       readonly reply: Blob;
     };
   };
-  '/api/contacts': {
-    /** People to whom the account has written, best first. */
-    readonly GET: {
-      readonly query?: {
-        readonly q?: string | undefined;
-      };
-      readonly reply: readonly Contact[];
-    };
-  };
   '/api/outbound/send': {
     /** Send an email. */
     readonly POST: {
@@ -1141,6 +1142,26 @@ export interface Paths {
         readonly keyId: string;
       };
       readonly reply: IssuedApiKey;
+    };
+  };
+  '/api/sessions': {
+    /** The browsers that are signed in. */
+    readonly GET: {
+      readonly reply: readonly Session[];
+    };
+    /** Sign in: make a session, which the browser keeps in a cookie. */
+    readonly POST: {
+      readonly body?: SignIn;
+      readonly reply: Session;
+    };
+  };
+  '/api/sessions/{id}': {
+    /** Sign a browser out, at once; the own one also loses its cookie. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
     };
   };
   '/api/smtp-credentials/mobileconfig': {

@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly headers: ReadonlyMap<string, string>;
   /** Textual IP address of the peer. */
   readonly remoteAddress: string;
+  /** The client came over https: by the word of a trusted proxy, otherwise by the socket. */
+  readonly isSecure: boolean;
   /** Aborts when the client is gone or is cut off. */
   readonly aborted: AbortSignal;
   /**

@@ -12,11 +12,12 @@ import { internalNotificationRoute } from './routes/account/internal-notificatio
 import { preferenceRoutes } from './routes/account/preferences.js';
 import { profileRoutes } from './routes/account/profile.js';
 import { type PushSources, pushRoutes } from './routes/account/push-subscriptions.js';
+import { sessionRoutes } from './routes/account/sessions.js';
+import { signInLinkRoutes } from './routes/account/sign-in-links.js';
 import { type WebhookSources, webhookRoutes } from './routes/account/webhooks.js';
 import { configRoutes, type WebConfig } from './routes/config.js';
 import { discoveryRoute } from './routes/discovery.js';
 import { docsRoutes } from './routes/docs.js';
-import { contactsRoute } from './routes/emails/contacts.js';
 import { type EmailSources, emailRoutes } from './routes/emails/emails.js';
 import { bulkRoutes } from './routes/emails/emails-bulk.js';
 import { contentRoutes } from './routes/emails/emails-content.js';
@@ -82,11 +83,12 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
     imageProxyRoute(sources.images),
-    contactsRoute(mailboxes),
     ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
     ...draftRoutes('/api/outbound', ['Outbound'], outbound),
     ...replyRoutes('/api/outbound', ['Outbound'], outbound),
     ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
+    ...sessionRoutes(accountApi.sessions),
+    ...signInLinkRoutes(accountApi.sessions),
     ...appleProfileRoutes({ ...accountApi, connectionInfo }),
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),

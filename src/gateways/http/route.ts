@@ -4,6 +4,7 @@ import type { Infer, Struct } from 'superstruct';
 import type { Principal } from '../../actors/directory/protocol.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { RateClass } from '../../auth/rates.js';
+import type { BrowserRequest } from '../../auth/session-cookie.js';
 import type { Scope } from '../../store/directory.js';
 import type { ProblemStatus } from '../problem-details.js';
 import type { EncodedJson } from './encoded-json.js';
@@ -14,8 +15,11 @@ import type { Problem } from './problem.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** `public`, or any credential with at least one of the scopes. */
-export type Access = 'public' | { readonly scopes: readonly Scope[] };
+/**
+ * `public`; or any credential with at least one of the scopes; or `signIn`: an Authorization with the scope `app`, or without one another
+ * proof, which the handler checks. A wrong proof is 401 or 410.
+ */
+export type Access = 'public' | 'signIn' | { readonly scopes: readonly Scope[] };
 
 export const READ: Access & object = { scopes: ['app', 'api:read'] };
 export const WRITE: Access & object = { scopes: ['app', 'api:write'] };
@@ -59,8 +63,10 @@ type Values<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> };
 
 /** One validated request. */
 interface Call<A extends Access, P extends Fields, Q extends Fields, B extends AnyStruct> {
-  /** The caller; undefined on public routes, which ignore credentials. */
-  readonly principal: A extends 'public' ? undefined : Principal;
+  /** The caller; undefined on public routes, which ignore credentials, and for a sign-in without an Authorization. */
+  readonly principal: A extends 'public' ? undefined : A extends 'signIn' ? Principal | undefined : Principal;
+  /** The session that the browser has when it signs in again; for sign-ins only. */
+  readonly signedIn: Principal | undefined;
   readonly params: Values<P>;
   readonly query: Values<Q>;
   readonly body: Infer<B>;
@@ -69,6 +75,7 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   readonly remoteAddress: string;
   /** The Host field, which the client chooses. */
   readonly host: string | undefined;
+  readonly browser: BrowserRequest;
   /** The If-Match field. */
   readonly ifMatch: string | undefined;
   /** The Last-Event-ID field. */
@@ -106,7 +113,7 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** A request without a body is read as one with an empty object. */
+  /** A request without a body is read as one with an empty object, or an empty text. */
   readonly isBodyOptional?: boolean;
   /** Replaces `body`. */
   readonly textBody?: TextBody;

@@ -1,13 +1,14 @@
-// Admission to the hub: finds the credential of a request (Authorization header, or `access_token` in the query, which browsers need) and
-// its principal, or the answer that refuses the request. A cached credential is admitted without a wait.
+// Admission to the hub: finds the credential of a request (Authorization header, `access_token` in the query, which browsers need, or the
+// cookie of a session) and its principal, or the answer that refuses the request. A cached credential is admitted without a wait.
 //
 // Hub events are reads of the account. Keys with `api:read` or `app`, users with a JWT and the configured anonymous account may connect;
 // other keys are refused with 403.
 import type { Logger } from 'pino';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
-import type { Credentials, Identity } from '../../auth/credentials.js';
+import type { Credentials, Identity, KnownIdentity } from '../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
 import type { RateClass, Rates, Tally } from '../../auth/rates.js';
+import { cookieCredential } from '../../auth/session-cookie.js';
 import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
@@ -30,25 +31,30 @@ export interface AdmissionOptions {
   readonly log: Logger;
 }
 
-/** `rate`: the class in which the request counts when its credential is valid. */
+/** `rate`: the class in which the request counts when its credential is valid. `isRead`: a GET that opens no WebSocket. */
 export function admit(
   request: UpgradeRequest,
   query: URLSearchParams,
   options: AdmissionOptions,
-  rate: RateClass = 'hub',
+  { rate = 'hub', isRead = false }: { readonly rate?: RateClass; readonly isRead?: boolean } = {},
 ): Admission | Promise<Admission> {
-  const { credentials, rates } = options;
+  const { credentials, rates, log } = options;
   const tally = rates.tally(request.remoteAddress);
   const token = credential(request, query);
-  const known = isShown(token) ? credentials.known(token) : undefined;
-  if (known !== undefined) return admission(known, token, request, options, tally, rate);
-  return identityOf(token, options, tally).then(
-    (identity) => admission(identity, token, request, options, tally, rate),
-    (err: unknown) => {
-      options.log.error({ err, remoteAddress: request.remoteAddress }, 'hub credential could not be checked');
-      return { refused: problem(503, 'The credential cannot be checked at present.', { 'retry-after': '1' }) };
-    },
-  );
+  const cookie = token === undefined ? cookieCredential(request, !isRead) : undefined;
+  if (cookie?.kind === 'refused') return counted(problem(403, cookie.detail), tally);
+  const known =
+    cookie?.kind === 'session' ? credentials.session(cookie.token) : isShown(token) && credentials.known(token);
+  if (known && !(known instanceof Promise)) return admitted(known, tally, rate);
+  const decided = async (): Promise<Admission> => {
+    const session = await known;
+    if (session) return admitted(session, tally, rate);
+    return admission(await identityOf(token, options, tally), token, request, options, tally, rate);
+  };
+  return decided().catch((err: unknown) => {
+    log.error({ err, remoteAddress: request.remoteAddress }, 'hub credential could not be checked');
+    return { refused: problem(503, 'The credential cannot be checked at present.', { 'retry-after': '1' }) };
+  });
 }
 
 async function identityOf(
@@ -68,24 +74,28 @@ function admission(
   tally: Tally,
   rate: RateClass,
 ): Admission {
-  const refuse = (answer: HttpAnswer): Admission => {
-    const wait = tally.countAnonymous('hub');
-    return { refused: wait > 0 ? tooMany(wait, tally) : answer };
-  };
   if (identity.kind === 'limited') return { refused: tooMany(identity.waitSeconds, tally) };
   if (identity.kind === 'refused') return { refused: problem(403, identity.detail) };
   if (identity.kind === 'nameless') return { principal: undefined, expiresAt: identity.expiresAt };
   if (identity.kind === 'invalid') {
     const answer = problem(401, 'A valid token is needed.', { 'www-authenticate': 'Bearer' });
-    return isShown(token) ? { refused: answer } : refuse(answer);
+    return isShown(token) ? { refused: answer } : counted(answer, tally);
   }
-  const { principal, expiresAt } = identity;
   const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
-  if (refusal !== undefined) return refuse(problem(403, refusal));
-  const wait = tally.account(principal.accountId, rate);
+  return refusal === undefined ? admitted(identity, tally, rate) : counted(problem(403, refusal), tally);
+}
+
+function admitted({ principal, expiresAt }: KnownIdentity, tally: Tally, rate: RateClass): Admission {
+  const wait = tally.principal(principal, rate);
   if (wait > 0) return { refused: tooMany(wait, tally) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
   return { principal, expiresAt };
+}
+
+/** Refuses a request without a right credential, which counts for its address. */
+function counted(answer: HttpAnswer, tally: Tally): Admission {
+  const wait = tally.countAnonymous('hub');
+  return { refused: wait > 0 ? tooMany(wait, tally) : answer };
 }
 
 function tooMany(waitSeconds: number, tally: Tally): HttpAnswer {

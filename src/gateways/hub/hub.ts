@@ -183,7 +183,10 @@ class SignalRHub implements Hub {
     if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
     // The connection itself limits its further requests.
     const isNew = !this.#polled.has(connectionToken) && !this.#handedOn.has(connectionToken);
-    const admission = await admit(request, query, this.#admitting, isNew ? 'hub' : 'unlimited');
+    const admission = await admit(request, query, this.#admitting, {
+      rate: isNew ? 'hub' : 'unlimited',
+      isRead: request.method === 'GET',
+    });
     if ('refused' in admission) return admission.refused;
     const { maxMessageBytes } = this.#limits;
     const fallback = {

@@ -269,6 +269,12 @@ const access = {
     integer(0, 1_000_000),
     'Other writes a minute (POST, PUT, PATCH, DELETE); 0 is no limit.',
   ),
+  rateSession: variable(
+    'MANSIO_RATE_SESSION',
+    1200,
+    integer(0, 1_000_000),
+    'Requests a minute of one session of the page, a quarter of them writes; 0 is no limit.',
+  ),
   mboxExportInterval: variable(
     'MANSIO_MBOX_EXPORT_INTERVAL',
     600,

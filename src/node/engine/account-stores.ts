@@ -2,23 +2,32 @@
 
 import { postgresPreferences } from '../../store/postgres/accounts/preferences.js';
 import { postgresPushSubscriptions } from '../../store/postgres/accounts/push-subscriptions.js';
+import { postgresSessions } from '../../store/postgres/accounts/sessions.js';
 import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
 import { postgresWebhooks } from '../../store/postgres/accounts/webhooks.js';
 import type { CircuitBreaker } from '../../store/postgres/driver/circuit-breaker.js';
 import type { Sql } from '../../store/postgres/driver/client.js';
 import type { PreferenceStore } from '../../store/preferences.js';
 import type { PushSubscriptionStore } from '../../store/push-subscriptions.js';
+import type { SessionStore } from '../../store/sessions.js';
 import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js';
 
 export interface AccountStores {
+  readonly sessions: SessionStore;
   readonly preferences: PreferenceStore;
   readonly subscriptions: PushSubscriptionStore;
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: WebhookDeliveryStore;
 }
 
-export function openAccountStores(sql: Sql, breaker: Pick<CircuitBreaker, 'guard'>): AccountStores {
+/** `announced`: gets sessions whose end is committed; the call that ends them waits for it. */
+export function openAccountStores(
+  sql: Sql,
+  breaker: Pick<CircuitBreaker, 'guard'>,
+  announced: (ids: readonly string[]) => Promise<void>,
+): AccountStores {
   return {
+    sessions: breaker.guard(postgresSessions(sql, announced)),
     preferences: breaker.guard(postgresPreferences(sql)),
     subscriptions: breaker.guard(postgresPushSubscriptions(sql)),
     webhooks: breaker.guard(postgresWebhooks(sql)),

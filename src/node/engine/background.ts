@@ -83,7 +83,7 @@ export async function startBackground(
 /** Housekeeping has a pool of its own, so that it never delays mail. */
 function keepHouse(
   context: EngineContext,
-  { flushing, search, accounts }: EngineStores,
+  { flushing, search, accounts, accountStores }: EngineStores,
   mailboxes: EngineMailboxes['mailboxes'],
 ): void {
   const { config, log, node } = context;
@@ -95,6 +95,7 @@ function keepHouse(
     search: search.store,
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
+    sessions: accountStores.sessions,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
     webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     refusals: postgresRefusals(maintenanceSql),

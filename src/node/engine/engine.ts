@@ -6,6 +6,7 @@ import { createAccountApi } from '../../actors/account/account-api.js';
 import type { AccountApi } from '../../actors/account/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Transport } from '../../actors/runtime/transport/transport.js';
+import { clock } from '../../store/clock.js';
 import type { Config } from '../config/config.js';
 import type { DailyDoctor } from '../doctor/daily-doctor.js';
 import type { Lifecycle } from '../lifecycle.js';
@@ -70,5 +71,6 @@ function accountApiOf({ accounts, accountStores }: EngineStores, actors: EngineM
     consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,
+    time: () => clock.now(),
   });
 }

@@ -13,6 +13,7 @@ import type { FlagFlushing } from '../../store/flag-flushing.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { SearchStore } from '../../store/search.js';
+import type { SessionStore } from '../../store/sessions.js';
 import type { StsPolicyMaintenance } from '../../store/sts-policies.js';
 import { MOST_REFUSALS, REFUSAL_AGE_MS, type RefusalStore } from '../../store/traces/refused-mail.js';
 import type { WebhookDeliveryStore } from '../../store/webhooks.js';
@@ -42,6 +43,7 @@ export interface HousekeepingOptions {
   readonly search: Pick<SearchStore, 'clear'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
+  readonly sessions: Pick<SessionStore, 'dropEnded'>;
   readonly stsPolicies: StsPolicyMaintenance;
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
   readonly refusals: Pick<RefusalStore, 'prune'>;
@@ -63,7 +65,7 @@ interface Job {
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, refusals, mailboxes, log } =
     options;
-  const { search, outbound } = options;
+  const { search, outbound, sessions } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireUnclaimed(): Promise<number> {
@@ -119,6 +121,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     },
     { name: 'remains of merges deleted', everyMs: HOUR_MS, pass: clearMerges },
     { name: 'revoked keys deleted', everyMs: DAY_MS, pass: () => directory.dropRevokedKeys(REVOKED_KEY_AGE_MS) },
+    { name: 'ended sessions deleted', everyMs: DAY_MS, pass: () => sessions.dropEnded(REVOKED_KEY_AGE_MS) },
   ];
 
   const byName = new Map(jobs.map((job) => [job.name, job]));

@@ -66,14 +66,15 @@ export async function openStores(
     ttlMs: config.leaseTtlMs,
     log,
   });
-  const accounts = breaker.guard(postgresDirectory(sql, ownership.shards, (keyIds) => revocations.announce(keyIds)));
+  const announced = (keyIds: readonly string[]) => revocations.announce(keyIds);
+  const accounts = breaker.guard(postgresDirectory(sql, ownership.shards, announced));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
   return {
     ...mail,
     folderMessages: breaker.guard(postgresFolderMessages(messagesSql)),
     outbound: postgresOutbound(sql),
     accounts,
-    accountStores: openAccountStores(sql, breaker),
+    accountStores: openAccountStores(sql, breaker, announced),
     settings: breaker.guard(postgresSettings(sql)),
     exports: exportRate(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log),
     revocations,

@@ -75,6 +75,14 @@ export function apiUrlOf(config: Published, nodes: readonly KnownNode[]): string
   return published(config, nodes, 'http') ?? (https && `https://${https.replace(/:443$/, '')}`);
 }
 
+/** The base URL of the page: that of the API, else that of plain HTTP on this machine; undefined when no port of it is known. */
+export function pageUrlOf(config: Published, nodes: readonly KnownNode[]): string | undefined {
+  const http = registered(nodes, 'http');
+  const port = http === undefined ? config.httpPort : portOf(http);
+  const local = typeof port === 'number' && port > 0 ? `http://localhost:${port}` : undefined;
+  return apiUrlOf(config, nodes)?.replace(/\/+$/, '') ?? local;
+}
+
 function protocolInfo(
   config: Published,
   nodes: readonly KnownNode[],

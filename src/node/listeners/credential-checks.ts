@@ -23,11 +23,11 @@ export function openCredentialChecks(
   { directory, bus, revocations }: Engine,
   meter: LoginMeter | undefined,
 ): CredentialChecks {
-  const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
+  const { rateGlobal: global, rateAuth: authentication, rateWrite: write, rateSession: session } = config;
   const guard = new LoginGuard();
   const stopSharing = shareLogins({ guard, transport: bus, nodeId });
   lifecycle.add('shared logins', stopSharing);
-  const rates = new Rates({ global, authentication, write }, { guard });
+  const rates = new Rates({ global, authentication, write, session }, { guard });
   const { oidcAuthority: authority, oidcAudience: audience } = config;
   const tokens = authority === undefined ? {} : { tokens: createTokenVerifier({ authority, audience, log }) };
   const credentials = new Credentials({ directory, ...tokens, period: () => revocations.period });

@@ -9,6 +9,7 @@ import { KeyUses } from '../../../src/actors/directory/key-uses.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { postgresPreferences } from '../../../src/store/postgres/accounts/preferences.js';
 import { postgresPushSubscriptions } from '../../../src/store/postgres/accounts/push-subscriptions.js';
+import { postgresSessions } from '../../../src/store/postgres/accounts/sessions.js';
 import { postgresWebhookDeliveries } from '../../../src/store/postgres/accounts/webhook-deliveries.js';
 import { postgresWebhooks } from '../../../src/store/postgres/accounts/webhooks.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
@@ -33,9 +34,11 @@ async function start(t: ExecutionContext) {
     subscriptions,
     webhooks: postgresWebhooks(sql),
     webhookDeliveries: postgresWebhookDeliveries(sql),
+    sessions: postgresSessions(sql),
     consumersChanged: () => {},
     keyUses,
     random: randomBytes,
+    time: () => Date.now(),
   });
   t.teardown(async () => {
     await keyUses.stop();

@@ -9,6 +9,7 @@ import { Credentials } from '../../../src/auth/credentials.js';
 import type { DirectoryStore } from '../../../src/store/directory.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
+import { postgresSessions } from '../../../src/store/postgres/accounts/sessions.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
 import { migratedDatabase } from '../../support/database/embedded-database.js';
 import { deferred } from '../../support/deferred.js';
@@ -228,6 +229,43 @@ test('a key authenticates until it is revoked, and the revocation is told', asyn
   await settled(() => store.revokeKey(key.id));
   t.deepEqual(revoked, [key.id]);
   t.is(await directory.authenticate(apiKey), undefined);
+});
+
+test('a session authenticates for 30 days after its last use, and 180 days at most', async (t) => {
+  const DAY_MS = 24 * 3_600_000;
+  const began = Date.now();
+  let days = 0;
+  const uses = new Map<string, Date>();
+  const time = () => began + days * DAY_MS;
+  const { sql, store, directory, settled } = await start(t, {
+    time,
+    keyUses: { note: (id: string) => void uses.set(id, new Date(time())) },
+  });
+  const sessions = postgresSessions(sql);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const begin = async () => {
+    const { apiKey, ...minted } = newApiKey(randomBytes);
+    const { id } = (await sessions.create(ann.id, 10, { ...minted, userAgent: 'Firefox' }))!;
+    return { id, apiKey };
+  };
+  const [used, idle] = [await begin(), await begin()];
+  const principal = await directory.authenticate(used.apiKey);
+  t.like(principal, { accountId: ann.id, email: 'ann@example.test', scopes: ['app'], keyId: used.id });
+  t.true(Math.abs(principal!.sessionEnd! - time() - 30 * DAY_MS) < 60_000);
+  for (days = 29; days < 179; days += 29) {
+    t.truthy(await directory.authenticate(used.apiKey), `used on day ${days}`);
+    await store.touchKeys(uses);
+    t.is((await directory.authenticate(idle.apiKey)) === undefined, days > 29);
+    uses.delete(idle.id);
+  }
+  days = 179;
+  const end = (await directory.authenticate(used.apiKey))!.sessionEnd!;
+  t.true(Math.abs(end - began - 180 * DAY_MS) < 60_000, 'its age ends it');
+  days = 180.1;
+  t.is(await directory.authenticate(used.apiKey), undefined);
+  days = 0;
+  await settled(() => sessions.end(ann.id, used.id));
+  t.is(await directory.authenticate(used.apiKey), undefined, 'it was ended');
 });
 
 test('a remembered key ends with its revocation: at once here, and with the notice on another node', async (t) => {

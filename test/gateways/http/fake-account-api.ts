@@ -1,10 +1,17 @@
 // Implements the routes' account API in memory, by the rules that routes can see. Each account has one profile, and keys,
 // addresses, preferences, subscriptions and webhooks, with limits so low that tests reach them.
 import { randomUUID } from 'node:crypto';
-import type { AccountApi, IssuedKey, PreferenceValues, Webhooks } from '../../../src/actors/account/protocol.js';
+import type {
+  AccountApi,
+  IssuedKey,
+  PreferenceValues,
+  Sessions,
+  Webhooks,
+} from '../../../src/actors/account/protocol.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail-format/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
+import type { PageSession } from '../../../src/store/sessions.js';
 import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
 import { ALICE, BOB } from './fakes.js';
 
@@ -13,6 +20,11 @@ export const SERVICE_KEY_ID = '018f0000-0000-7000-8000-0000000000a2';
 export const BOBS_KEY_ID = '018f0000-0000-7000-8000-0000000000b1';
 export const ADDRESS_ID = '018f0000-0000-7000-8000-0000000000c1';
 export const BOBS_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000d1';
+
+export const SESSION_ID = '018f0000-0000-7000-8000-0000000000a5';
+export const BOBS_SESSION_ID = '018f0000-0000-7000-8000-0000000000b5';
+/** A link that signs Bob in, once. */
+export const BOBS_LINK = 'B'.repeat(43);
 
 export const WEBHOOK_ID = '018f0000-0000-7000-8000-0000000000e1';
 export const BOBS_WEBHOOK_ID = '018f0000-0000-7000-8000-0000000000e2';
@@ -91,6 +103,7 @@ export function fakeAccountApi(): AccountApi {
         return add({ ...old!, id: randomUUID() });
       },
     },
+    sessions: fakeSessions(),
     profiles: {
       async read(id) {
         const displayName = names.get(id);
@@ -138,6 +151,31 @@ export function fakeAccountApi(): AccountApi {
     },
     push: { subscribe: async (accountId) => names.has(accountId), unsubscribe: async () => {} },
     webhooks: fakeWebhooks(),
+  };
+}
+
+function fakeSessions(): Sessions {
+  const session = (id: string, accountId: string): PageSession => ({
+    ...{ id, accountId, userAgent: 'Firefox', createdAt: at, lastUsedAt: at },
+  });
+  const all = new Map([SESSION_ID, BOBS_SESSION_ID].map((id, i) => [id, session(id, [ALICE, BOB][i]!)]));
+  const links = new Map([[BOBS_LINK, { id: BOB, email: 'bob@example.test', displayName: 'Bob <b>' }]]);
+  const create: Sessions['create'] = async (accountId, { userAgent, replaces = '' }) => {
+    const made = { ...session(randomUUID(), accountId), userAgent };
+    all.delete(replaces);
+    all.set(made.id, made);
+    return { ...made, token: 'mansio_session' };
+  };
+  return {
+    create,
+    list: async (accountId) => [...all.values()].filter((one) => one.accountId === accountId),
+    end: async (accountId, id) => all.get(id)?.accountId === accountId && all.delete(id),
+    accountOfLink: async (token) => links.get(token),
+    async redeemLink(token, browser) {
+      const account = links.get(token);
+      links.delete(token);
+      return account && create(account.id, browser);
+    },
   };
 }
 

@@ -42,6 +42,14 @@ export class FakeDirectory implements Directory {
     return text;
   }
 
+  /** Returns the text of a session. */
+  session(accountId: string, keyId: string = `session of ${accountId}`): string {
+    const text = `mansio_session_${this.keys.size}`;
+    const sessionEnd = Date.now() + 3_600_000;
+    this.keys.set(text, { accountId, email: 'a@example.test', scopes: ['app'], keyId, serviceWide: false, sessionEnd });
+    return text;
+  }
+
   async recipient(): Promise<never> {
     throw new Error('not asked by HTTP');
   }

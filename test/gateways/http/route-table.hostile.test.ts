@@ -58,7 +58,7 @@ interface Answer {
 
 async function ask(gateway: Gateway, route: Route, init: Parameters<Gateway['fetch']>[1], url = urlOf(route)) {
   const { access } = route;
-  const isInternal = access !== 'public' && !access.scopes.includes('app');
+  const isInternal = typeof access === 'object' && !access.scopes.includes('app');
   const key = isInternal ? { key: gateway.directory.serviceKey(ALICE) } : {};
   const response = await gateway.fetch(url, { method: route.method, ...key, ...init });
   const type = response.headers.get('content-type');
@@ -105,7 +105,7 @@ test('methods a path does not have are 405 with those it has', async (t) => {
 test('no credential, a wrong one, one without scopes', async (t) => {
   const gateway = await startGateway(t);
   const scopeless = gateway.directory.key(ALICE);
-  for (const route of gateway.routes.filter(({ access }) => access !== 'public')) {
+  for (const route of gateway.routes.filter(({ access }) => typeof access === 'object')) {
     const missing = await ask(gateway, route, { key: null });
     t.true(missing.status === 401 && isRefusal(missing), named(route));
     t.is(missing.headers.get('www-authenticate'), 'Bearer', named(route));
@@ -125,7 +125,8 @@ test('bodies that are none', async (t) => {
     t.is(coded.status, 415, named(route));
     for (const body of HOSTILE) {
       const answer = await ask(gateway, route, { body, headers: JSON_TYPE });
-      t.true(answer.status === 400 && isRefusal(answer), `${named(route)} ${body.slice(0, 20)} ${answer.status}`);
+      const status = body.length > route.bodyLimit ? 413 : 400;
+      t.true(answer.status === status && isRefusal(answer), `${named(route)} ${body.slice(0, 20)} ${answer.status}`);
     }
     if (route.bodyLimit > 4 * 1024 * 1024) continue;
     const large = await ask(gateway, route, { body: `{"x":"${'x'.repeat(route.bodyLimit)}"}`, headers: JSON_TYPE });
@@ -160,6 +161,8 @@ test('parameters of paths that are no ids name nothing', async (t) => {
       const init = route.body === undefined ? {} : { json: {} };
       const answer = await ask(gateway, route, init, urlOf(route, value));
       const what = `${named(route)} ${value.slice(0, 20)} ${answer.status}`;
+      // A link that does not exist is as one that was used, and answered with a page.
+      if (route.path === '/link/{token}' && answer.status === 410) continue;
       // Endpoints that are not implemented do not check ids.
       t.true([404, 405, 501].includes(answer.status) && isRefusal(answer), what);
     }

@@ -8,7 +8,16 @@ import { SCOPES } from '../../../src/store/directory.js';
 import test from '../../support/test.js';
 import { filterIdOf, labelIdOf, outboundIdOf, ownFolderIdOf, withAliases } from './cases/aliases.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './cases/endpoint-case.js';
-import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, BOBS_WEBHOOK_ID, KEY_ID, WEBHOOK_ID } from './fake-account-api.js';
+import {
+  ADDRESS_ID,
+  BOBS_ADDRESS_ID,
+  BOBS_KEY_ID,
+  BOBS_SESSION_ID,
+  BOBS_WEBHOOK_ID,
+  KEY_ID,
+  SESSION_ID,
+  WEBHOOK_ID,
+} from './fake-account-api.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 
@@ -32,6 +41,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
   [/autodiscover.json\/v1.0\/\{email\}$/, { own: 'anna@example.test', bobs: 'bob@example.test' }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
+  [/sessions\/\{id\}$/, { own: SESSION_ID, bobs: BOBS_SESSION_ID }],
   [/webhooks\/\{id\}$/, { own: WEBHOOK_ID, bobs: BOBS_WEBHOOK_ID }],
 ];
 
@@ -55,9 +65,9 @@ function bodyOf({ example }: Route): Record<string, unknown> | undefined {
 }
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
-const isOwned = ({ access, inDocument }: Route): boolean => inDocument && access !== 'public';
+const isOwned = ({ access, inDocument }: Route): boolean => inDocument && typeof access === 'object';
 const keyFor = ({ access }: Route, { directory }: Gateway): string =>
-  directory.key(ALICE, ...(access === 'public' ? [] : access.scopes));
+  directory.key(ALICE, ...(typeof access === 'object' ? access.scopes : (['app'] as const)));
 
 async function refusing(t: Parameters<typeof startGateway>[0]) {
   const started = await startGateway(t);
@@ -94,7 +104,7 @@ test('no credential or a bad one is 401', async (t) => {
 test('a scope that does not reach is 403, one that does is not', async (t) => {
   const { routes, directory, ask } = await refusing(t);
   for (const route of routes.filter(isOwned)) {
-    const allowed: readonly string[] = route.access === 'public' ? [] : route.access.scopes;
+    const allowed: readonly string[] = typeof route.access === 'object' ? route.access.scopes : [];
     for (const scope of SCOPES) {
       const key = directory.key(ALICE, scope);
       const nowhere = Object.fromEntries(Object.keys(route.params).map((name) => [name, NO_ID]));

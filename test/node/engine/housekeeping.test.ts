@@ -20,6 +20,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
     search: { clear: async () => new Set() },
     blobs: { collect: job('blobs') },
     directory: { heldAccounts: async () => [], dropRevokedKeys: job('keys') },
+    sessions: { dropEnded: job('sessions') },
     stsPolicies: { dropExpired: job('policies') },
     webhookDeliveries: { prune: job('deliveries') },
     refusals: { prune: job('refusals') },
@@ -45,12 +46,31 @@ virtualTest(
     await time.advance(MINUTE_MS - 1);
     t.deepEqual(runs, {});
     await time.advance(1);
-    t.deepEqual(runs, { events: 1, replies: 1, flags: 1, policies: 1, deliveries: 1, refusals: 1, keys: 1 });
+    t.deepEqual(runs, {
+      events: 1,
+      replies: 1,
+      flags: 1,
+      policies: 1,
+      deliveries: 1,
+      refusals: 1,
+      keys: 1,
+      sessions: 1,
+    });
     await time.advance(60 * MINUTE_MS);
-    t.deepEqual(runs, { events: 2, replies: 7, flags: 7, policies: 1, deliveries: 7, refusals: 2, keys: 1 });
+    t.deepEqual(runs, {
+      events: 2,
+      replies: 7,
+      flags: 7,
+      policies: 1,
+      deliveries: 7,
+      refusals: 2,
+      keys: 1,
+      sessions: 1,
+    });
     t.is(failures, 7);
     await time.advance(23 * 60 * MINUTE_MS);
     t.is(runs['keys'], 2);
+    t.is(runs['sessions'], 2);
     await housekeeping.stop();
   },
 );

@@ -22,6 +22,8 @@ const DIRECTORY_TABLES = [
   'deleted_accounts',
   'addresses',
   'api_keys',
+  'sessions',
+  'sign_in_links',
   'blobs',
   'blob_chunks',
   'blob_candidates',

@@ -115,6 +115,7 @@ function upgradeRequest(request: IncomingMessage): UpgradeRequest {
     query,
     header: (name) => String(request.headers[name] ?? ''),
     remoteAddress: request.socket.remoteAddress ?? '',
+    isSecure: false,
   };
 }
 

@@ -33,6 +33,7 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
     description: 'There is no such thing in this account; an id that is not a UUID names nothing',
   },
   409: { name: 'Conflict', description: 'What is there is not in a state that allows this' },
+  410: { name: 'Gone', description: 'What the request names was used, or its time is over' },
   412: { name: 'PreconditionFailed', description: 'If-Match names another version than there is' },
   413: {
     name: 'ContentTooLarge',

@@ -14,6 +14,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Profile: 'The account and its additional addresses.',
   Preferences: 'How clients show mail to the account.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',
+  Sessions: 'Browsers that are signed in to the page.',
   'Push subscriptions': 'Browsers that get new mail by Web Push.',
   Webhooks: 'URLs that get the events of the account, one per request, in order and signed.',
   Internal: 'For mail servers that run apart from this one.',

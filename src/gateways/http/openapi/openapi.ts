@@ -49,13 +49,20 @@ export function openApi(routes: readonly Route[], version: string, baseUrl: stri
           name: 'Authorization',
           description: '`ApiKey` followed by a space and the API key',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-mansio',
+          description: 'A session of the page; over http under localhost the cookie is `mansio`',
+        },
       },
     },
   };
 }
 
 function operation(route: Route, components: Components): JsonSchema {
-  const scopes = route.access === 'public' ? [] : route.access.scopes;
+  const { access } = route;
+  const scopes = typeof access === 'object' ? access.scopes : [];
   const description = [
     ...(route.description === undefined ? [] : [route.description]),
     ...(scopes.length === 0 ? [] : [scopesText(scopes)]),
@@ -65,7 +72,7 @@ function operation(route: Route, components: Components): JsonSchema {
     summary: route.summary,
     ...(description === '' ? {} : { description }),
     tags: route.tags,
-    security: scopes.length > 0 ? [{ bearer: [] }, { apiKey: [] }] : [],
+    security: access === 'public' ? [] : [...(access === 'signIn' ? [{}] : [SESSION]), { bearer: [] }, { apiKey: [] }],
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     parameters: [
       ...Object.entries(route.params).map(([name, struct]) => parameter('path', name, struct, components)),
@@ -77,6 +84,8 @@ function operation(route: Route, components: Components): JsonSchema {
     responses: replies(route, components),
   };
 }
+
+const SESSION: JsonSchema = { session: [] };
 
 const IF_MATCH: JsonSchema = {
   name: 'If-Match',

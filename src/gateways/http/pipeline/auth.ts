@@ -1,10 +1,11 @@
-// Authenticates and authorizes a request: API keys and tokens in both header forms (RFC 6750 §2.1 and `ApiKey`), the anonymous account,
-// scopes.
+// Authenticates and authorizes a request: API keys and tokens in both header forms (RFC 6750 §2.1 and `ApiKey`), the session of a cookie, the
+// anonymous account, scopes.
 
 import type { Directory, Principal } from '../../../actors/directory/protocol.js';
 import type { Credentials } from '../../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../../auth/origin.js';
 import type { RateClass, Tally } from '../../../auth/rates.js';
+import { type BrowserRequest, cookieCredential, isOwnSignIn, sessionToken } from '../../../auth/session-cookie.js';
 import type { HttpRequest } from '../exchange.js';
 import { insufficientScope, notForAnonymous, Problem, tooMany, unauthenticated } from '../problem.js';
 import type { Access } from '../route.js';
@@ -43,11 +44,46 @@ export function authenticate(
     return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
   };
   const header = request.headers.get('authorization') ?? (isEventStream ? queryField(request) : undefined);
-  if (header === undefined) return anonymousIdentity(directory, guard, request, refused);
+  if (header === undefined) {
+    const session = sessionOf(credentials, request, refused);
+    const anonymous = () => anonymousIdentity(directory, guard, request, refused);
+    return session instanceof Promise ? session.then((found) => found ?? anonymous()) : (session ?? anonymous());
+  }
   const credential = header.length <= LONGEST_CREDENTIAL ? CREDENTIAL.exec(header)?.[2] : undefined;
   if (credential === undefined) throw refused(unauthenticated('invalid_token'));
   return credentials.known(credential) ?? identified(credentials, credential, tally);
 }
+
+/** The session of the cookie; undefined without one. @throws Problem 403 when the cookie does not count for the request; StoreFault */
+function sessionOf(
+  credentials: Credentials,
+  request: HttpRequest,
+  refused: (problem: Problem) => Problem,
+): RequestIdentity | undefined | Promise<RequestIdentity | undefined> {
+  const cookie = cookieCredential(browserOf(request), !isRead(request));
+  if (cookie.kind === 'refused') throw refused(new Problem(403, { detail: cookie.detail }));
+  return cookie.kind === 'none' ? undefined : credentials.session(cookie.token);
+}
+
+/**
+ * Whoever is signed in in the browser of a request that signs in; undefined when nobody is, or when another page made the request.
+ * @throws StoreFault
+ */
+export function signedInBy(
+  credentials: Credentials,
+  request: HttpRequest,
+): Principal | undefined | Promise<Principal | undefined> {
+  const browser = browserOf(request);
+  const token = isOwnSignIn(browser) ? sessionToken(browser) : undefined;
+  const session = token === undefined ? undefined : credentials.session(token);
+  return session instanceof Promise ? session.then((found) => found?.principal) : session?.principal;
+}
+
+export function browserOf({ isSecure, headers }: HttpRequest): BrowserRequest {
+  return { isSecure, header: (name) => headers.get(name) ?? '' };
+}
+
+const isRead = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD';
 
 async function anonymousIdentity(
   directory: Pick<Directory, 'anonymous'>,
@@ -83,9 +119,9 @@ function queryField({ query }: HttpRequest): string | undefined {
   return token ? `Bearer ${token}` : undefined;
 }
 
-function anonymousRequest({ headers, method }: HttpRequest): AnonymousRequest {
-  const takesEffect = method !== 'GET' && method !== 'HEAD';
-  return { host: headers.get('host') ?? '', origin: headers.get('origin') ?? '', takesEffect };
+function anonymousRequest(request: HttpRequest): AnonymousRequest {
+  const { headers } = request;
+  return { host: headers.get('host') ?? '', origin: headers.get('origin') ?? '', takesEffect: !isRead(request) };
 }
 
 /** @throws Problem 403 */

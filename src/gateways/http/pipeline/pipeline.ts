@@ -18,9 +18,10 @@ import { EncodedJson } from '../encoded-json.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from '../exchange.js';
 import type { Page } from '../page/page.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from '../problem.js';
-import type { AnyReply, Route, TextBody } from '../route.js';
-import { authenticate, authorize } from './auth.js';
+import { type AnyReply, OWNER, type Route, type TextBody } from '../route.js';
+import { authenticate, authorize, signedInBy } from './auth.js';
 import { bodyLimiter } from './body-memory.js';
+import { Handling } from './handling.js';
 import { type HttpMeter, NO_METER } from './meter.js';
 import { revalidated } from './revalidation.js';
 import { createRouter, type Match } from './router.js';
@@ -55,85 +56,6 @@ interface Trace {
   principal: Principal | undefined;
   /** The callback of the handler's reply. */
   finished: AnyReply['finished'];
-}
-
-/** What the pipeline has read from a request for its handler. */
-interface Validated {
-  readonly principal: Principal | undefined;
-  readonly expiresAt: number | undefined;
-  readonly params: Call['params'];
-  readonly query: Call['query'];
-  readonly body: unknown;
-  readonly text: string;
-}
-
-type Call = Parameters<Route['handler']>[0];
-
-/** The argument of a handler. It is a class because an object literal with a getter has a shape of its own and is slow to read. */
-class Handling implements Call {
-  /** The access of the route decides which of the two types the handler sees. */
-  readonly principal: Call['principal'];
-  readonly params: Call['params'];
-  readonly query: Call['query'];
-  readonly body: unknown;
-  readonly text: string;
-  readonly expiresAt: number | undefined;
-  readonly #request: HttpRequest;
-  #controller: AbortController | undefined;
-  #isGivenUp = false;
-
-  constructor(request: HttpRequest, { principal, params, query, body, text, expiresAt }: Validated) {
-    this.#request = request;
-    this.principal = principal as Call['principal'];
-    this.params = params;
-    this.query = query;
-    this.body = body;
-    this.text = text;
-    this.expiresAt = expiresAt;
-  }
-
-  get remoteAddress(): string {
-    return this.#request.remoteAddress;
-  }
-
-  get host(): string | undefined {
-    return this.#request.headers.get('host');
-  }
-
-  get ifMatch(): string | undefined {
-    return this.#request.headers.get('if-match');
-  }
-
-  get lastEventId(): string | undefined {
-    return this.#request.headers.get('last-event-id');
-  }
-
-  get isHead(): boolean {
-    return this.#request.method === 'HEAD';
-  }
-
-  /** Aborts with the request and when the handler takes too long. Created on first use, because most handlers do not read it. */
-  get aborted(): AbortSignal {
-    if (this.#controller === undefined) {
-      const controller = new AbortController();
-      this.#controller = controller;
-      const { aborted } = this.#request;
-      if (this.#isGivenUp || aborted.aborted) controller.abort();
-      else aborted.addEventListener('abort', () => controller.abort(), { once: true });
-    }
-    return this.#controller.signal;
-  }
-
-  giveUp(handled: Promise<AnyReply | Problem>): void {
-    this.#isGivenUp = true;
-    this.#controller?.abort();
-    handled.then(
-      (reply) => {
-        if (!(reply instanceof Problem)) reply.finished?.(false);
-      },
-      () => {},
-    );
-  }
 }
 
 const NOTHING = new Uint8Array(0);
@@ -257,23 +179,52 @@ class Pipeline {
     trace.route = route;
     trace.path = route.path;
     trace.span.rename(`${route.method} ${route.path}`);
-    let expiresAt: number | undefined;
-    if (route.access === 'public') inRate(tally.countAnonymous(route.rate));
-    else {
-      const identity = authenticate(this.#directory, this.#credentials, this.#guard, request, tally, route);
-      // A cached credential answers without a wait.
-      const known = identity instanceof Promise ? await inTime(identity, this.#deadlineMs, noAnswer) : identity;
-      trace.principal = known.principal;
-      expiresAt = known.expiresAt;
-      // A service-wide key belongs to the operator's own programs, which act for all accounts.
-      if (!trace.principal.serviceWide) inRate(tally.account(trace.principal.accountId, route.rate));
-      authorize(trace.principal, route.access);
-    }
-    const params = readParams(route, found.params);
+    const { access } = route;
+    if (access === 'public') inRate(tally.countAnonymous(route.rate));
+    if (access === 'signIn' && !request.headers.has('authorization'))
+      return this.#offer(route, tally, () => this.#carryOut(route, found.params, request, trace));
+    if (access === 'public') return this.#carryOut(route, found.params, request, trace);
+    const identity = authenticate(this.#directory, this.#credentials, this.#guard, request, tally, route);
+    // A cached credential answers without a wait.
+    const known = identity instanceof Promise ? await inTime(identity, this.#deadlineMs, noAnswer) : identity;
+    trace.principal = known.principal;
+    // A service-wide key belongs to the operator's own programs, which act for all accounts.
+    if (!trace.principal.serviceWide) inRate(tally.principal(trace.principal, route.rate));
+    authorize(trace.principal, access === 'signIn' ? OWNER : access);
+    return this.#carryOut(route, found.params, request, trace, known.expiresAt);
+  }
+
+  /**
+   * Counts a request that offers another proof than an Authorization once its reply is known: a right link is not refused because of wrong
+   * ones from the same address.
+   */
+  async #offer(route: Route, tally: Tally, carryOut: () => Promise<HttpReply>): Promise<HttpReply> {
+    const count = (status: number): number => {
+      if (status < 400 || status >= 500) return 0;
+      return status === 401 || status === 410 ? tally.recordFailure() : tally.countAnonymous(route.rate);
+    };
+    const reply = await carryOut().catch((error: unknown) => {
+      inRate(count(problemOf(error).problem.status));
+      throw error;
+    });
+    inRate(count(reply.status));
+    return reply;
+  }
+
+  async #carryOut(
+    route: Route,
+    parameters: Readonly<Record<string, string>>,
+    request: HttpRequest,
+    trace: Trace,
+    expiresAt?: number,
+  ): Promise<HttpReply> {
+    const params = readParams(route, parameters);
     const query = readQuery(route, request.query);
+    const session = route.access === 'signIn' ? signedInBy(this.#credentials, request) : undefined;
+    const signedIn = session instanceof Promise ? await inTime(session, this.#deadlineMs, noAnswer) : session;
     const { body, text, release } = await this.#bodyOf(route, request, trace);
     const { principal } = trace;
-    const handling = new Handling(request, { principal, expiresAt, params, query, body, text });
+    const handling = new Handling(request, { principal, expiresAt, params, query, body, text, signedIn });
     const handled = route.handler(handling);
     // A handler that takes too long continues to use the body, which is therefore released when it ends.
     handled.then(release, release);

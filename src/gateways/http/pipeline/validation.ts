@@ -115,10 +115,11 @@ async function readContent(route: Route, request: HttpRequest, memory: Reservati
 
 /** @throws Problem 413, 415 or 503; BodyError */
 export async function readText(
-  { textBody, bodyLimit }: Route & { readonly textBody: TextBody },
+  { textBody, bodyLimit, isBodyOptional }: Route & { readonly textBody: TextBody },
   request: HttpRequest,
   memory: Reservation,
 ): Promise<string> {
+  if (isBodyOptional && !hasContent(request)) return '';
   if (!textBody.mediaTypes.includes(mediaTypeOf(request))) {
     throw new Problem(415, { detail: `The body must be ${textBody.mediaTypes.join(' or ')}.` });
   }

@@ -1,5 +1,6 @@
 // The address of the client: the peer's, or the address that a trusted proxy gives in its PROXY header (read by the proxy
-// listener), then in X-Forwarded-For. X-Forwarded-For of any other peer is ignored.
+// listener), then in X-Forwarded-For. The scheme: that of the socket, or what a trusted proxy says in X-Forwarded-Proto. These fields of any
+// other peer are ignored.
 import { isIP } from 'node:net';
 import { canonicalAddress } from '../../../net/tcp/ip-address.js';
 import type { ProxyListener } from '../../../net/tcp/proxy-listener.js';
@@ -35,6 +36,27 @@ export function clientAddress(
     if (peer === undefined) return peerAddress(response, headers) || undefined;
     if (!trusted.includes(peer)) return peer;
     return forwardedFor(headers.get('x-forwarded-for') ?? '', trusted) ?? peer;
+  };
+}
+
+/** Whether the request came to a listener with TLS, or a trusted proxy says that the client came over https. */
+export type ReadSecurity = (response: Addressed, headers: ReadonlyMap<string, string>) => boolean;
+
+/** `secured`: the listener with TLS, one of the listeners. */
+export function clientSecurity(
+  proxyListeners: readonly Pick<ProxyListener, 'addressOf'>[],
+  secured: Pick<ProxyListener, 'addressOf'> | undefined,
+  trusted: TrustedNetworks,
+): ReadSecurity {
+  return (response, headers) => {
+    const token = new Uint8Array(response.getProxiedRemoteAddress());
+    const isSecured = secured?.addressOf(token) !== undefined;
+    let peer: string | undefined;
+    for (const listener of proxyListeners) peer ??= listener.addressOf(token);
+    const forwarded = headers.get('x-forwarded-proto');
+    if (peer === undefined || forwarded === undefined || !trusted.includes(peer)) return isSecured;
+    // The first item is of the proxy that the client reached. Some proxies name the scheme of a WebSocket.
+    return /^(?:https|wss)$/i.test(forwarded.split(',')[0]!.trim());
   };
 }
 

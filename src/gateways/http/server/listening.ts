@@ -11,7 +11,7 @@ import { freePort, listenProbe } from '../../../net/tcp/listen-probe.js';
 import { ProxyListener, type ProxyListenerOptions } from '../../../net/tcp/proxy-listener.js';
 import { TrustedNetworks } from '../../../net/tcp/trusted-networks.js';
 import type { Log } from '../exchange.js';
-import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
+import { clientAddress, clientSecurity, peerAddress, type ReadAddress, type ReadSecurity } from './client-address.js';
 import type { ServerLibrary } from './server-library.js';
 
 /** The time that the kernel needs to pass the last replies on. */
@@ -50,8 +50,10 @@ export interface Listening {
   /** The address of this very server. */
   readonly self: ServerEndpoint;
   readonly addressOf: ReadAddress;
+  /** Whether the client came over https. */
+  readonly isSecure: ReadSecurity;
   /** Whether the request came over TLS that ends here. */
-  isSecure(response: Pick<HttpResponse, 'getProxiedRemoteAddress'>): boolean;
+  endsTls(response: Pick<HttpResponse, 'getProxiedRemoteAddress'>): boolean;
   /** Stops accepting connections. */
   end(): void;
   /** Waits for the proxy listeners after the server has closed its own connections. */
@@ -83,7 +85,8 @@ export async function listen(uws: ServerLibrary, app: TemplatedApp, options: Lis
       tlsPort: await secured?.open(),
       self: { path: own.path },
       addressOf: listeners.length === 0 ? peerAddress : clientAddress(listeners, trusted),
-      isSecure: (response) => secured?.addressOf(new Uint8Array(response.getProxiedRemoteAddress())) !== undefined,
+      isSecure: clientSecurity(listeners, secured, trusted),
+      endsTls: (response) => secured?.addressOf(new Uint8Array(response.getProxiedRemoteAddress())) !== undefined,
       end() {
         direct?.end();
         for (const listener of listeners) listener.stopListening();
@@ -113,6 +116,7 @@ function directOnly({ port, end }: DirectPort, bind: string): Listening {
     self: { host: loopbackOf(bind), port },
     addressOf: peerAddress,
     isSecure: () => false,
+    endsTls: () => false,
     end,
     closed: async () => {},
   };

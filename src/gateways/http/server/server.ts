@@ -79,6 +79,7 @@ class ServedRequest implements HttpRequest {
   readonly query: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly remoteAddress: string;
+  readonly isSecure: boolean;
   /** The method is GET or HEAD. */
   readonly isRead: boolean;
   readonly #writer: ReplyWriter;
@@ -88,7 +89,7 @@ class ServedRequest implements HttpRequest {
   constructor(
     { method, path, query, headers }: RequestHead,
     isRead: boolean,
-    remoteAddress: string,
+    { remoteAddress, isSecure }: Pick<HttpRequest, 'remoteAddress' | 'isSecure'>,
     writer: ReplyWriter,
     body: RequestBody,
   ) {
@@ -97,6 +98,7 @@ class ServedRequest implements HttpRequest {
     this.query = query;
     this.headers = headers;
     this.remoteAddress = remoteAddress;
+    this.isSecure = isSecure;
     this.isRead = isRead;
     this.#writer = writer;
     this.#body = body;
@@ -199,6 +201,7 @@ class UwsServer implements HttpServer {
           limits: this.#limits,
           log: this.#log,
           remoteAddress: (of, headers) => this.#addressOf(of, headers),
+          isSecure: (of, headers) => this.#listening?.isSecure(of, headers) === true,
           stopping: () => this.#stopping !== undefined,
           late: (to, run) => this.#lateUpgrades.run(to, run),
           refuse: (...refused) => this.#refuse(...refused),
@@ -212,7 +215,7 @@ class UwsServer implements HttpServer {
     const negotiated = head.path.endsWith('/negotiate') ? this.#endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
       if (head.method !== 'POST') return otherMethod(head.method, ['POST']);
-      return answerReply(await negotiated.negotiate(upgradeRequest(head, request.remoteAddress)));
+      return answerReply(await negotiated.negotiate(upgradeRequest(head, request)));
     }
     const endpoint = this.#endpoints.get(head.path);
     return endpoint === undefined ? this.#handler(request) : exchange(endpoint, head, request);
@@ -225,7 +228,8 @@ class UwsServer implements HttpServer {
 
   #serve(response: HttpResponse, head: RequestHead): void {
     const remoteAddress = this.#addressOf(response, head.headers) ?? '';
-    const isSecure = this.#listening?.isSecure(response) === true;
+    const endsTls = this.#listening?.endsTls(response) === true;
+    const isSecure = this.#listening?.isSecure(response, head.headers) === true;
     const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
     if (problem !== undefined) {
       response.onAborted(() => {});
@@ -242,7 +246,7 @@ class UwsServer implements HttpServer {
       },
     };
     this.#openRequests.begin(open);
-    const request = new ServedRequest(head, isRead, remoteAddress, writer, body);
+    const request = new ServedRequest(head, isRead, { remoteAddress, isSecure }, writer, body);
     response.onAborted(() => {
       writer.abort();
       body.gone();
@@ -264,7 +268,7 @@ class UwsServer implements HttpServer {
         // The library does not report whether the client receives a reply without a body, so the next request is not served in this turn.
         if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
         const shared = this.#cors(head, answered);
-        const reply = isSecure ? { ...shared, headers: [...shared.headers, HSTS] } : shared;
+        const reply = endsTls ? { ...shared, headers: [...shared.headers, HSTS] } : shared;
         const mustClose = !writer.aborted && body.abandon();
         const written = await writer.write(reply, {
           head: head.method === 'HEAD',

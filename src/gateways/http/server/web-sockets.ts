@@ -42,6 +42,7 @@ export interface UpgradeOptions<R extends Upgradable> {
   readonly log: Log;
   /** Undefined: the request is refused. */
   readonly remoteAddress: (response: R, headers: ReadonlyMap<string, string>) => string | undefined;
+  readonly isSecure: (response: R, headers: ReadonlyMap<string, string>) => boolean;
   readonly reply: (response: R, reply: HttpReply) => void;
   /** Refuses within the callback that brought the request: nothing that follows on the connection is read. */
   readonly refuse: (response: R, head: RequestHead, problem: Problem) => void;
@@ -85,7 +86,8 @@ export function upgrade<R extends Upgradable>(
     const data: SocketData = { take, session: undefined };
     response.upgrade(data, field('sec-websocket-key'), field('sec-websocket-protocol'), '', context);
   };
-  const decision = decisionOf(endpoint, upgradeRequest(head, remoteAddress));
+  const isSecure = options.isSecure(response, head.headers);
+  const decision = decisionOf(endpoint, upgradeRequest(head, { remoteAddress, isSecure }));
   if (typeof decision === 'function') {
     accept(decision);
     return;
@@ -110,9 +112,11 @@ function decisionOf(endpoint: WebSocketEndpoint, request: UpgradeRequest): Upgra
   }
 }
 
-export function upgradeRequest(head: RequestHead, remoteAddress: string): UpgradeRequest {
-  const { path, query, headers } = head;
-  return { path, query, remoteAddress, header: (name) => headers.get(name) ?? '' };
+export function upgradeRequest(
+  { path, query, headers }: RequestHead,
+  { remoteAddress, isSecure }: Pick<UpgradeRequest, 'remoteAddress' | 'isSecure'>,
+): UpgradeRequest {
+  return { path, query, remoteAddress, isSecure, header: (name) => headers.get(name) ?? '' };
 }
 
 /** Passes a request that is not an upgrade, but goes to the path of an endpoint, to the endpoint if the method exists. */
@@ -121,11 +125,11 @@ export async function exchange(
   head: RequestHead,
   request: HttpRequest,
 ): Promise<HttpReply> {
-  const { method, remoteAddress } = request;
+  const { method } = request;
   if (!METHODS.includes(method)) return otherMethod(method, METHODS);
   try {
     const answer = await endpoint.exchange({
-      ...upgradeRequest(head, remoteAddress),
+      ...upgradeRequest(head, request),
       method,
       get aborted() {
         return request.aborted;

@@ -65,7 +65,8 @@ async function databaseTime(sql: Sql): Promise<Date> {
 /** Includes one minute more for transactions that were open; a key that is reported twice does no harm. */
 async function keysRevokedSince(sql: Sql, since: Date): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from api_keys where revoked_at > ${since}::timestamptz - interval '1 minute'`;
+    select id from api_keys where revoked_at > ${since}::timestamptz - interval '1 minute'
+    union all select id from sessions where ended_at > ${since}::timestamptz - interval '1 minute'`;
   return rows.map((row) => row.id);
 }
 

@@ -1,5 +1,5 @@
 // API keys. Only hashes are stored. The row of a revoked key stays for a while, so that nodes that were away learn of the
-// revocation.
+// revocation. Keys are looked up and their uses noted together with sessions, whose rows `sessions.ts` writes.
 
 import type { ApiKey, MintedKey, NewKey, Scope, StoredKey } from '../../directory.js';
 import { newId } from '../../ids/new-id.js';
@@ -65,9 +65,14 @@ export async function activeKeys(sql: Sql, accountId: string): Promise<readonly 
 }
 
 export async function activeKeysByPrefixes(sql: Sql, prefixes: readonly string[]): Promise<readonly StoredKey[]> {
-  const rows = await sql<(KeyRow & { prefix: string; hash: string; email: string })[]>`
-    select ${columns(sql)}, k.prefix, k.hash, a.email from api_keys k join accounts a on a.id = k.account_id
-    where k.prefix = any(${sql.array([...prefixes])}::text[]) and k.revoked_at is null`;
+  const wanted = sql`any(${sql.array([...prefixes])}::text[])`;
+  const rows = await sql<(KeyRow & Pick<StoredKey, 'prefix' | 'hash' | 'email' | 'kind'>)[]>`
+    select ${columns(sql)}, k.prefix, k.hash, a.email, 'key' as kind from api_keys k join accounts a on a.id = k.account_id
+    where k.prefix = ${wanted} and k.revoked_at is null
+    union all
+    select s.id, s.account_id, 'Session', '{app}', false, s.created_at, s.last_used_at, s.prefix, s.hash, a.email, 'session'
+    from sessions s join accounts a on a.id = s.account_id
+    where s.prefix = ${wanted} and s.ended_at is null`;
   return [...rows];
 }
 
@@ -125,7 +130,7 @@ export async function deleteRevokedKeys(sql: Sql, maxAgeMs: number): Promise<num
   return rows.length;
 }
 
-/** Locks rows in one order, because other nodes write the same keys. */
+/** Locks rows in one order, because other nodes write the same keys and sessions. */
 export async function noteKeyUses(sql: Sql, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;
   await sql`
@@ -135,6 +140,12 @@ export async function noteKeyUses(sql: Sql, uses: ReadonlyMap<string, Date>): Pr
     due as (
       select k.id, used.at from api_keys k join used on used.id = k.id
       where k.last_used_at is null or k.last_used_at < used.at
-      order by k.id for no key update of k)
+      order by k.id for no key update of k),
+    due_sessions as (
+      select s.id, used.at from sessions s join used on used.id = s.id
+      where s.last_used_at < used.at
+      order by s.id for no key update of s),
+    used_sessions as (
+      update sessions s set last_used_at = greatest(s.last_used_at, due.at) from due_sessions due where s.id = due.id)
     update api_keys k set last_used_at = greatest(k.last_used_at, due.at) from due where k.id = due.id`;
 }

@@ -6,7 +6,11 @@ import { accountColumns } from './account-rows.js';
 export async function findProfile(sql: Sql, id: string): Promise<Profile | undefined> {
   const [account] = await sql<Omit<Profile, 'additionalAddresses'>[]>`
     select ${accountColumns(sql)}, coalesce(
-      greatest(last_login_at, (select max(last_used_at) from api_keys where account_id = accounts.id)), created_at
+      greatest(
+        last_login_at,
+        (select max(last_used_at) from api_keys where account_id = accounts.id),
+        (select max(last_used_at) from sessions where account_id = accounts.id)
+      ), created_at
     ) as "lastLoginAt" from accounts where id = ${id} and not unclaimed`;
   if (account === undefined) return undefined;
   const addresses = await sql<AccountAddress[]>`

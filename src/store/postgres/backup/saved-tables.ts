@@ -25,6 +25,7 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'accounts' },
   { name: 'addresses' },
   { name: 'api_keys' },
+  { name: 'sessions' },
   { name: 'preferences' },
   { name: 'blobs' },
   { name: 'blob_chunks' },
@@ -73,6 +74,8 @@ export const UNSAVED_TABLES: readonly string[] = [
   'acme_tokens',
   // Notices of deletions, for nodes that were away for a moment.
   'deleted_accounts',
+  // A restore must not make a used link good again.
+  'sign_in_links',
   // UIDs that have left a folder: every folder gets a new UIDVALIDITY.
   'expunged',
 ];

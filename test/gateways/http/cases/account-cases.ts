@@ -1,6 +1,15 @@
 // Says how the routes about an account reply: keys, profile, preferences, push subscriptions, internal notifications.
 
-import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID, SERVICE_KEY_ID } from '../fake-account-api.js';
+import {
+  ADDRESS_ID,
+  BOBS_ADDRESS_ID,
+  BOBS_KEY_ID,
+  BOBS_LINK,
+  BOBS_SESSION_ID,
+  KEY_ID,
+  SERVICE_KEY_ID,
+  SESSION_ID,
+} from '../fake-account-api.js';
 import { ALICE, BOB } from '../fakes.js';
 import { VAPID_KEY } from '../gateway.js';
 import { BOBS_ID, type Case, NO_ID, READ_ID } from './endpoint-case.js';
@@ -43,6 +52,48 @@ const PRIVATE_ENDPOINTS = [
 
 /** The cases of the account's own routes, by `METHOD path`. */
 export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
+  'GET /api/sessions': [
+    {
+      status: 200,
+      check: (t, body) =>
+        t.deepEqual(body, [
+          {
+            id: SESSION_ID,
+            createdAt: '2026-01-02T03:04:05.006Z',
+            lastUsedAt: '2026-01-02T03:04:05.006Z',
+            userAgent: 'Firefox',
+            isCurrent: false,
+          },
+        ]),
+    },
+    ...NOT_OWNER,
+  ],
+  'POST /api/sessions': [
+    {
+      headers: { 'user-agent': 'Browser' },
+      status: 201,
+      check: (t, body, { headers }) => {
+        t.like(body, { userAgent: 'Browser', isCurrent: true });
+        t.is(headers.get('set-cookie'), 'mansio=mansio_session; Max-Age=15552000; Path=/; HttpOnly; SameSite=Strict');
+      },
+    },
+    { json: { link: BOBS_LINK }, status: 201 },
+    { json: { link: 7 }, status: 400, fields: ['link'] },
+    { headers: { origin: 'https://evil.example' }, status: 403 },
+    ...NOT_OWNER,
+  ],
+  'DELETE /api/sessions/{id}': [
+    { path: `/api/sessions/${BOBS_SESSION_ID}`, status: 404 },
+    { path: `/api/sessions/${NO_ID}`, status: 404 },
+    { path: '/api/sessions/x', status: 404 },
+    ...NOT_OWNER.map((one) => ({ ...one, path: `/api/sessions/${SESSION_ID}` })),
+    {
+      path: `/api/sessions/${SESSION_ID}`,
+      status: 204,
+      check: (t, _body, { headers }) => t.is(headers.get('set-cookie'), null),
+    },
+    { path: `/api/sessions/${SESSION_ID}`, status: 404 },
+  ],
   'GET /api/smtp-credentials': [
     {
       status: 200,
@@ -215,19 +266,6 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     { path: '/api/events?types=Mail', status: 400, check: errorsOn('types') },
     { path: '/api/events?after=x%20y', status: 400, check: errorsOn('after') },
     { as: ['api:write'], status: 403 },
-  ],
-  'GET /api/contacts': [
-    {
-      status: 200,
-      check: (t, body) => t.deepEqual(body, [{ address: 'alice@example.test', displayName: 'Alice' }]),
-    },
-    { path: '/api/contacts?q=ALI', status: 200, check: (t, body) => t.is(body.length, 1) },
-    { path: '/api/contacts?q=lice', status: 200, check: (t, body) => t.deepEqual(body, []) },
-    { path: `/api/contacts?q=${'x'.repeat(200)}`, status: 200 },
-    { path: `/api/contacts?q=${'x'.repeat(201)}`, status: 400, check: errorsOn('q') },
-    { path: '/api/contacts?limit=5', status: 400, check: errorsOn('limit') },
-    { as: ['api:read'], status: 200 },
-    { as: ['api:write', 'smtp'], status: 403 },
   ],
   'GET /api/preferences': [
     {

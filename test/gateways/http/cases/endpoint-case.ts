@@ -31,7 +31,10 @@ export interface Case {
   readonly json?: unknown;
   /** A body of type `text/xml`. */
   readonly xml?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly status: number;
+  /** The reply is a page for people, with any status. */
+  readonly isPage?: boolean;
   /** The reply does not end by itself, so only its head is read. */
   readonly isEndless?: boolean;
   /** Fields that a 400 names, in any order. */

@@ -1,5 +1,6 @@
 // Says how the public routes reply to callers without a credential.
 
+import { BOBS_LINK } from '../fake-account-api.js';
 import { ALICE } from '../fakes.js';
 import { IMAGE_URLS, MAX_MESSAGE_SIZE, VAPID_KEY } from '../gateway.js';
 import type { Case } from './endpoint-case.js';
@@ -63,6 +64,21 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
       ],
     ]),
   ),
+  'GET /link/page.css': [{ status: 200 }],
+  'GET /link/{token}': [
+    { path: `/link/${BOBS_LINK}`, status: 200 },
+    { path: '/link/unknown', status: 410, isPage: true },
+  ],
+  'POST /link/{token}': [
+    { path: `/link/${BOBS_LINK}`, headers: { origin: 'https://evil.example' }, status: 403, isPage: true },
+    { path: `/link/${BOBS_LINK}`, json: {}, status: 415 },
+    {
+      path: `/link/${BOBS_LINK}`,
+      status: 303,
+      check: (t, _body, { headers }) => t.is(headers.get('location'), '/'),
+    },
+    { path: `/link/${BOBS_LINK}`, status: 410, isPage: true },
+  ],
   'GET /.well-known/mta-sts.txt': [{ status: 404 }],
   'GET /autodiscover/autodiscover.xml': [{ status: 200, check: isXml }],
   'POST /autodiscover/autodiscover.xml': [

@@ -1,12 +1,22 @@
 // Tests rate limits: whom a request counts for, what a refusal says, and that no client exhausts the rate of another.
 
+import type { Principal } from '../../../../src/actors/directory/protocol.js';
 import { Rates } from '../../../../src/auth/rates.js';
 import { networkOf } from '../../../../src/net/tcp/ip-address.js';
 import test from '../../../support/test.js';
 import { ALICE, BOB } from '../fakes.js';
 import { startGateway } from '../gateway.js';
 
-const limits = (global: number, authentication = 0, write = 0) => ({ global, authentication, write });
+const limits = (global: number, authentication = 0, write = 0, session = 0) => ({
+  global,
+  authentication,
+  write,
+  session,
+});
+const principal = (accountId: string, sessionEnd?: number): Principal => ({
+  ...{ accountId, email: 'a@example.test', scopes: ['app'], keyId: `key of ${accountId}`, serviceWide: false },
+  ...(sessionEnd !== undefined && { sessionEnd }),
+});
 const DATE_NOW = Date.now;
 const TRUSTED = ['127.0.0.1/32'];
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -124,12 +134,29 @@ test('the guard of the mail protocols learns of wrong credentials, and of no oth
 
 test('the hub has a bucket of its own, of the global size', async (t) => {
   const rates = new Rates(limits(2));
-  const count = async (rate: 'hub' | 'plain') => (await rates.tally('192.0.2.1').account(ALICE, rate)) > 0;
+  const count = async (rate: 'hub' | 'plain') => rates.tally('192.0.2.1').principal(principal(ALICE), rate) > 0;
   t.deepEqual([await count('hub'), await count('hub'), await count('hub')], [false, false, true]);
   t.deepEqual([await count('plain'), await count('plain'), await count('plain')], [false, false, true]);
   const stranger = async (rate: 'hub' | 'plain') => (await rates.tally('192.0.2.1').countAnonymous(rate)) > 0;
   t.deepEqual([await stranger('hub'), await stranger('hub'), await stranger('hub')], [false, false, true]);
   t.false(await stranger('plain'));
+});
+
+test('a session has a bucket of its own, a quarter of it for writes', async (t) => {
+  const rates = new Rates(limits(1, 1, 1, 8));
+  const session = (keyId: string): Principal => ({ ...principal(ALICE, Date.now() + 1000), keyId });
+  const waits = (of: Principal, rate: 'plain' | 'write' | 'authentication') =>
+    rates.tally('192.0.2.1').principal(of, rate) > 0;
+  const first = session('first');
+  t.deepEqual([waits(first, 'write'), waits(first, 'authentication'), waits(first, 'write')], [false, false, true]);
+  t.deepEqual(
+    Array.from({ length: 6 }, () => waits(first, 'plain')),
+    [false, false, false, false, false, true],
+  );
+  t.false(waits(session('second'), 'write'), 'another session');
+  t.false(waits(principal(ALICE), 'plain'), 'the keys of the account');
+  t.true(waits(principal(ALICE), 'plain'));
+  t.false(waits(session('third'), 'plain'));
 });
 
 test('tokens are checked however many wrong ones came from there', async (t) => {

@@ -154,7 +154,7 @@ test('a signature is refused before anything is asked', async (t) => {
 
 test('slow images of one account leave another its own, and images count for the account', async (t) => {
   const held: (() => void)[] = [];
-  const rates = new Rates({ global: 1, authentication: 1, write: 1 });
+  const rates = new Rates({ global: 1, authentication: 1, write: 1, session: 0 });
   const { ask, gateway, server, url } = await proxied(t, (socket) => held.push(() => socket.write(image(PNG))), {
     rates,
   });

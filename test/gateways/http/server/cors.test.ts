@@ -110,7 +110,7 @@ test('a preflight names methods and fields', async (t) => {
 });
 
 test('negotiation is readable from a listed origin, and counts', async (t) => {
-  const hub = startHub(new Rates({ global: 1, write: 0, authentication: 0 }));
+  const hub = startHub(new Rates({ global: 1, write: 0, authentication: 0, session: 0 }));
   t.teardown(() => hub.drain(''));
   const gateway = await startGateway(t, { origins: [PAGE], webSockets: [{ path: HUB, endpoint: hub }] });
   const ask = (key: string | null) =>

@@ -269,7 +269,7 @@ test('requests that reach no connection count for the rate of connecting, whatev
     serve: () => () => {},
   };
   const tokenOf = (hex: string) => `id=${hex.repeat(16)}-0-${'x'.repeat(22)}`;
-  const limited = () => setUp({ rates: new Rates({ global: 4, write: 4, authentication: 4 }), peers });
+  const limited = () => setUp({ rates: new Rates({ global: 4, write: 4, authentication: 4, session: 0 }), peers });
   for (const query of ['id=chosen', tokenOf('0')]) {
     const { ask } = limited();
     for (const method of ['GET', 'POST', 'DELETE', 'GET']) t.is((await ask(method, query)).status, 404, query);
@@ -283,7 +283,7 @@ test('requests that reach no connection count for the rate of connecting, whatev
 });
 
 test('the bounds of connections hold, and their requests do not count for the rate of connecting', async (t) => {
-  const rates = new Rates({ global: 4, write: 4, authentication: 4 });
+  const rates = new Rates({ global: 4, write: 4, authentication: 4, session: 0 });
   const { hub, open, happens } = setUp({ rates, limits: { maxOwnConnections: 1 } });
   const { poll, say } = await open();
   for (let i = 0; i < 20; i++) {

@@ -1,0 +1,147 @@
+// Sessions of the page, and links for one sign-in, in PostgreSQL. Only hashes of keys and tokens are stored. `keys.ts` reads sessions together
+// with API keys.
+import { isUuid } from '../../../mail-format/ids.js';
+import { newId } from '../../ids/new-id.js';
+import {
+  type LinkAccount,
+  type NewSession,
+  type PageSession,
+  SESSION_AGE_MS,
+  SESSION_IDLE_MS,
+  type SessionStore,
+} from '../../sessions.js';
+import { type Sql, type SqlTransaction, storeFault } from '../driver/client.js';
+import { announce } from './directory-changes.js';
+
+/** A new session, and the ids of those that ended with its commit. */
+interface Begun {
+  readonly session: PageSession;
+  readonly ended: readonly string[];
+}
+
+/** `announced`: gets sessions whose end is committed; the call that ends them waits for it. */
+export function postgresSessions(
+  sql: Sql,
+  announced: (ids: readonly string[]) => Promise<void> = async () => {},
+): SessionStore {
+  async function beginning(begun: Promise<Begun | undefined>): Promise<PageSession | undefined> {
+    const { session, ended = [] } = (await begun.catch(rethrow)) ?? {};
+    if (ended.length > 0) await announced(ended);
+    return session;
+  }
+
+  return {
+    create: (accountId, limit, session) => beginning(sql.begin((tx) => beginSession(tx, accountId, limit, session))),
+    list: (accountId) => listSessions(sql, accountId).catch(rethrow),
+    async end(accountId, id) {
+      const isEnded = isUuid(id) && (await endSession(sql, accountId, id).catch(rethrow));
+      if (isEnded) await announced([id.toLowerCase()]);
+      return isEnded;
+    },
+    dropEnded: (maxAgeMs) => deleteEndedSessions(sql, maxAgeMs).catch(rethrow),
+    addLink: (accountId, hash, lifetimeMs, limit) => insertLink(sql, accountId, hash, lifetimeMs, limit).catch(rethrow),
+    accountOfLink: (hash) => findLink(sql, hash).catch(rethrow),
+    redeemLink: (hash, limit, session) => beginning(redeem(sql, hash, limit, session)),
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw storeFault(error);
+}
+
+const columns = (sql: Sql | SqlTransaction) => sql`
+  id, account_id as "accountId", user_agent as "userAgent", created_at as "createdAt", last_used_at as "lastUsedAt"`;
+
+/** Locks the account's row (shared), so that the account is not deleted meanwhile, and serializes the calls per account. */
+async function beginSession(
+  tx: SqlTransaction,
+  accountId: string,
+  limit: number,
+  { prefix, hash, userAgent, replaces }: NewSession,
+): Promise<Begun | undefined> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio sessions of ${accountId}`}, 0))`;
+  const [account] = await tx`select id from accounts where id = ${accountId} for key share`;
+  if (account === undefined) return undefined;
+  const replaced = replaces ?? null;
+  // The browser may have been signed in to another account.
+  const ended = await tx<{ id: string }[]>`
+    update sessions set ended_at = now()
+    where ended_at is null and (id = ${replaced}::uuid or id in (
+      select id from sessions where account_id = ${accountId} and ended_at is null and id is distinct from ${replaced}::uuid
+      order by last_used_at desc, id desc offset ${limit - 1}))
+    returning id`;
+  for (const { id } of ended) await announce(tx, { kind: 'key-revoked', keyId: id });
+  const [session] = await tx<[PageSession]>`
+    insert into sessions (id, account_id, prefix, hash, user_agent)
+    values (${newId()}, ${accountId}, ${prefix}, ${hash}, ${userAgent}) returning ${columns(tx)}`;
+  return { session, ended: ended.map(({ id }) => id) };
+}
+
+async function listSessions(sql: Sql, accountId: string): Promise<readonly PageSession[]> {
+  const rows = await sql<PageSession[]>`
+    select ${columns(sql)} from sessions
+    where account_id = ${accountId} and ended_at is null order by created_at desc, id desc`;
+  return [...rows];
+}
+
+async function endSession(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const { count } = await tx`
+      update sessions set ended_at = now() where id = ${id} and account_id = ${accountId} and ended_at is null`;
+    if (count > 0) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
+    return count > 0;
+  });
+}
+
+async function deleteEndedSessions(sql: Sql, maxAgeMs: number): Promise<number> {
+  const rows = await sql`
+    with gone as (
+      delete from sessions
+      where coalesce(ended_at, least(created_at + ${SESSION_AGE_MS}::float8 * interval '1 ms',
+        last_used_at + ${SESSION_IDLE_MS}::float8 * interval '1 ms')) < now() - ${maxAgeMs}::float8 * interval '1 ms'
+      returning account_id, last_used_at
+    ), used as (
+      update accounts a set last_login_at = greatest(a.last_login_at, g.at)
+      from (select account_id, max(last_used_at) as at from gone group by account_id) g
+      where a.id = g.account_id and (a.last_login_at is null or a.last_login_at < g.at)
+    )
+    select from gone`;
+  return rows.length;
+}
+
+async function insertLink(
+  sql: Sql,
+  accountId: string,
+  hash: string,
+  lifetimeMs: number | undefined,
+  limit: number,
+): Promise<Date | undefined> {
+  return sql.begin(async (tx) => {
+    const [link] = await tx<[{ expiresAt: Date | null }]>`
+      insert into sign_in_links (hash, account_id, expires_at)
+      values (${hash}, ${accountId}, now() + ${lifetimeMs ?? null}::float8 * interval '1 ms')
+      returning expires_at as "expiresAt"`;
+    await tx`
+      delete from sign_in_links where expires_at <= now() and hash <> ${hash} or hash in (
+        select hash from sign_in_links where account_id = ${accountId} and hash <> ${hash}
+        order by created_at desc, hash offset ${limit - 1})`;
+    return link.expiresAt ?? undefined;
+  });
+}
+
+async function findLink(sql: Sql, hash: string): Promise<LinkAccount | undefined> {
+  const [account] = await sql<LinkAccount[]>`
+    select a.id, a.email, a.display_name as "displayName" from sign_in_links l join accounts a on a.id = l.account_id
+    where l.hash = ${hash} and (l.expires_at is null or l.expires_at > now())`;
+  return account;
+}
+
+/** The row of the link is deleted first: of two calls at the same time, the second one waits and finds nothing. */
+async function redeem(sql: Sql, hash: string, limit: number, session: NewSession): Promise<Begun | undefined> {
+  return sql.begin(async (tx) => {
+    const [link] = await tx<{ accountId: string }[]>`
+      delete from sign_in_links where hash = ${hash} and (expires_at is null or expires_at > now())
+      returning account_id as "accountId"`;
+    return link && beginSession(tx, link.accountId, limit, session);
+  });
+}

@@ -1,0 +1,26 @@
+-- Adds what the page needs (decision 0087). A node of 0.2.0 neither reads nor writes these tables, and deletes their rows with an account.
+
+-- A session is an API key in a table of its own: in `api_keys`, a node of 0.2.0 would list it among the keys of the account and count it.
+create table sessions (
+  id uuid primary key,
+  account_id uuid not null references accounts (id) on delete cascade,
+  prefix text not null unique,
+  hash text not null,
+  user_agent text not null,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz not null default now(),
+  -- Set when the session is ended before its time: nodes that were away learn of it.
+  ended_at timestamptz
+);
+create index sessions_account on sessions (account_id);
+
+-- Links for one sign-in. A link that is used is deleted.
+create table sign_in_links (
+  -- SHA-256 of the token, 64 hex digits.
+  hash text primary key,
+  account_id uuid not null references accounts (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  -- Null: the link is good until it is used.
+  expires_at timestamptz
+);
+create index sign_in_links_account on sign_in_links (account_id);

@@ -1,0 +1,60 @@
+// Port: sessions of the page, and links for one sign-in. A session is an API key for the cookie of a browser; nodes find its account as that
+// of any key (store/directory.ts).
+import type { MintedKey } from './directory.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** A session that is not used ends after this time. */
+export const SESSION_IDLE_MS = 30 * DAY_MS;
+/** A session ends after this time, however much it is used. */
+export const SESSION_AGE_MS = 180 * DAY_MS;
+
+interface SessionTimes {
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+}
+
+/** A session of the page, without its key. */
+export interface PageSession extends SessionTimes {
+  readonly id: string;
+  readonly accountId: string;
+  /** The User-Agent field of the browser that signed in. */
+  readonly userAgent: string;
+}
+
+export interface NewSession extends MintedKey {
+  readonly userAgent: string;
+  /** The session that the browser had until now: it ends with the same commit. */
+  readonly replaces?: string | undefined;
+}
+
+/** The account that a link signs in. */
+export interface LinkAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly displayName: string;
+}
+
+export interface SessionStore {
+  /** Ends the sessions that were used least recently, so that at most `limit` remain. Undefined when there is no such account. */
+  create(accountId: string, limit: number, session: NewSession): Promise<PageSession | undefined>;
+  /** Sessions that were not ended, newest first; some may have ended by their age. */
+  list(accountId: string): Promise<readonly PageSession[]>;
+  /** False when the account has no such session, or it was ended before. */
+  end(accountId: string, id: string): Promise<boolean>;
+  /** Deletes the rows of sessions that ended longer ago; returns how many. The accounts keep the time of their last use. */
+  dropEnded(maxAgeMs: number): Promise<number>;
+  /**
+   * Adds a link that is good for `lifetimeMs`, or until it is used. Only the newest `limit` links of the account stay. Returns the time at
+   * which the link expires. `hash`: SHA-256 of its token, 64 hex digits.
+   */
+  addLink(accountId: string, hash: string, lifetimeMs: number | undefined, limit: number): Promise<Date | undefined>;
+  /** Undefined when the link does not exist, was used, or has expired. */
+  accountOfLink(hash: string): Promise<LinkAccount | undefined>;
+  /** Uses the link up and creates the session, in one step. Undefined as for `accountOfLink`; then nothing is changed. */
+  redeemLink(hash: string, limit: number, session: NewSession): Promise<PageSession | undefined>;
+}
+
+/** The time at which a session ends by itself, in ms since the epoch. */
+export function sessionEnd({ createdAt, lastUsedAt }: SessionTimes): number {
+  return Math.min(createdAt.getTime() + SESSION_AGE_MS, lastUsedAt.getTime() + SESSION_IDLE_MS);
+}

@@ -1,0 +1,161 @@
+// Tests sessions and links for one sign-in in a real PostgreSQL: look-ups among API keys, ends, bounds, notices, and what is deleted when.
+import { randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
+import { postgresSessions } from '../../../../src/store/postgres/accounts/sessions.js';
+import { sessionEnd } from '../../../../src/store/sessions.js';
+import test from '../../../support/test.js';
+import { changes, directory, key } from './opened-directory.js';
+
+const DAY_MS = 24 * 3_600_000;
+let made = 0;
+
+/** The text of a session is never stored. */
+const session = (replaces?: string) => ({
+  prefix: `prefix${String(++made).padStart(4, '0')}`,
+  hash: 'e'.repeat(64),
+  userAgent: 'Firefox',
+  replaces,
+});
+
+async function start(t: ExecutionContext) {
+  const { sql, store } = await directory(t);
+  const announced: string[] = [];
+  const sessions = postgresSessions(sql, async (ids) => void announced.push(...ids));
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  return { sql, store, sessions, announced, ann: ann.id, bob: bob.id };
+}
+
+test('a session is found as a key is, and is no key of the account', async (t) => {
+  const { store, sessions, ann } = await start(t);
+  await key(store, ann);
+  const given = session();
+  const { id, ...rest } = (await sessions.create(ann, 10, given))!;
+  t.like(rest, { accountId: ann, userAgent: 'Firefox' });
+  const found = await store.keysByPrefixes([given.prefix, 'abcdefghij']);
+  t.deepEqual(found.map(({ kind }) => kind).sort(), ['key', 'session']);
+  t.like(found.find(({ kind }) => kind === 'session')!, {
+    ...{ id, accountId: ann, email: 'ann@example.test', scopes: ['app'], serviceWide: false },
+    ...{ prefix: given.prefix, hash: given.hash, createdAt: rest.createdAt, lastUsedAt: rest.lastUsedAt },
+  });
+  t.is((await store.keys(ann)).length, 1);
+  t.is(await sessions.create(randomUUID(), 10, session()), undefined);
+});
+
+test('uses of keys and sessions are noted together, and count for the profile', async (t) => {
+  const { store, sessions, ann } = await start(t);
+  const { id } = (await sessions.create(ann, 10, session()))!;
+  const { id: keyId } = await key(store, ann);
+  const later = new Date(Date.now() + DAY_MS);
+  await store.touchKeys(
+    new Map([
+      [id, later],
+      [keyId, new Date()],
+    ]),
+  );
+  t.deepEqual((await sessions.list(ann))[0]!.lastUsedAt, later);
+  t.true((await store.keys(ann))[0]!.lastUsedAt !== null);
+  t.deepEqual((await store.profile(ann))!.lastLoginAt, later);
+  await store.touchKeys(new Map([[id, new Date(0)]]));
+  t.deepEqual((await sessions.list(ann))[0]!.lastUsedAt, later, 'the latest use stays');
+});
+
+test('an end is told to nodes and commands, once, and only the account of a session ends it', async (t) => {
+  const { store, sessions, announced, ann, bob } = await start(t);
+  const { until } = await changes(t, store);
+  const given = session();
+  const { id } = (await sessions.create(ann, 10, given))!;
+  t.false(await sessions.end(bob, id));
+  t.false(await sessions.end(ann, 'x'));
+  t.false(await sessions.end(ann, randomUUID()));
+  t.true(await sessions.end(ann, id.toUpperCase()));
+  t.false(await sessions.end(ann, id));
+  t.deepEqual(announced, [id]);
+  t.deepEqual(await until(({ kind }) => kind === 'key-revoked'), { kind: 'key-revoked', keyId: id });
+  t.deepEqual(await store.keysByPrefixes([given.prefix]), []);
+  t.deepEqual(await sessions.list(ann), []);
+});
+
+test('a further session ends those that were used least recently; a replaced one ends too, whoever had it', async (t) => {
+  const { store, sessions, announced, ann, bob } = await start(t);
+  const [first, second, third] = await Promise.all(
+    Array.from({ length: 3 }, async () => (await sessions.create(ann, 3, session()))!.id),
+  );
+  const later = new Date(Date.now() + DAY_MS);
+  await store.touchKeys(new Map([second, third].map((id) => [id!, later])));
+  const fourth = (await sessions.create(ann, 3, session()))!;
+  t.deepEqual(announced.splice(0), [first]);
+  const fifth = (await sessions.create(ann, 3, session(third)))!;
+  t.deepEqual(announced.splice(0), [third]);
+  const ids = (await sessions.list(ann)).map(({ id }) => id);
+  t.deepEqual(ids, [fifth.id, fourth.id, second]);
+  await sessions.create(bob, 3, session(second));
+  t.deepEqual(announced, [second]);
+});
+
+test('sessions that ended long ago are deleted, and the account keeps when it was last used', async (t) => {
+  const { sql, store, sessions, ann } = await start(t);
+  const ids = [];
+  for (let i = 0; i < 5; i++) ids.push((await sessions.create(ann, 10, session()))!.id);
+  const [live, ended, endedLongAgo, idle, old] = ids;
+  const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
+  await sql`update sessions set ended_at = ${ago(29)} where id = ${ended!}`;
+  await sql`update sessions set ended_at = ${ago(31)} where id = ${endedLongAgo!}`;
+  await sql`update sessions set last_used_at = ${ago(61)}, created_at = ${ago(70)} where id = ${idle!}`;
+  await sql`update sessions set created_at = ${ago(211)} where id = ${old!}`;
+  t.is(await sessions.dropEnded(30 * DAY_MS), 3);
+  t.deepEqual((await sql`select id from sessions order by id`).map(({ id }) => id).sort(), [live!, ended!].sort());
+  t.true((await store.profile(ann))!.lastLoginAt.getTime() > ago(1).getTime());
+});
+
+test('a session ends 30 days after its last use, and after 180 days', (t) => {
+  const createdAt = new Date('2026-01-01T00:00:00Z');
+  const end = (days: number) => sessionEnd({ createdAt, lastUsedAt: new Date(createdAt.getTime() + days * DAY_MS) });
+  t.is(end(0), createdAt.getTime() + 30 * DAY_MS);
+  t.is(end(100), createdAt.getTime() + 130 * DAY_MS);
+  t.is(end(179), createdAt.getTime() + 180 * DAY_MS);
+});
+
+const LINK = 'a'.repeat(64);
+
+test('a link is good once and for its time', async (t) => {
+  const { sessions, store, ann, bob } = await start(t);
+  const before = Date.now();
+  const expiresAt = await sessions.addLink(ann, LINK, 60_000, 10);
+  t.true(Math.abs(expiresAt!.getTime() - before - 60_000) < 30_000);
+  t.like(await sessions.accountOfLink(LINK), { id: ann, email: 'ann@example.test', displayName: 'Ann' });
+  const given = session();
+  const results = await Promise.all([session(), given, session()].map((one) => sessions.redeemLink(LINK, 10, one)));
+  t.is(results.filter((one) => one !== undefined).length, 1, 'one of three at the same time');
+  t.is((await sessions.list(ann)).length, 1);
+  t.is(await sessions.accountOfLink(LINK), undefined);
+  await sessions.addLink(bob, LINK, -1, 10);
+  t.is(await sessions.accountOfLink(LINK), undefined, 'its time is over');
+  t.is(await sessions.redeemLink(LINK, 10, session()), undefined);
+  t.is((await store.keysByPrefixes([given.prefix])).length <= 1, true);
+});
+
+test('a link without an end is good until it is used; the newest links of an account stay', async (t) => {
+  const { sql, sessions, ann, bob } = await start(t);
+  const hash = (n: number) => String(n).repeat(64);
+  t.is(await sessions.addLink(bob, hash(9), undefined, 2), undefined);
+  await sessions.addLink(bob, hash(8), -1, 2);
+  for (const n of [1, 2, 3]) await sessions.addLink(ann, hash(n), undefined, 2);
+  t.is(await sessions.accountOfLink(hash(1)), undefined);
+  for (const [n, id] of [
+    [2, ann],
+    [3, ann],
+    [9, bob],
+  ] as const)
+    t.is((await sessions.accountOfLink(hash(n)))?.id, id);
+  t.is((await sql`select hash from sign_in_links`).length, 3, 'expired links are deleted');
+});
+
+test('sessions and links go with their account', async (t) => {
+  const { sql, store, sessions, ann } = await start(t);
+  await sessions.create(ann, 10, session());
+  await sessions.addLink(ann, LINK, undefined, 10);
+  t.true(await store.deleteAccount(ann));
+  t.is(await sessions.redeemLink(LINK, 10, session()), undefined);
+  t.is((await sql`select id from sessions union all select account_id from sign_in_links`).length, 0);
+});
