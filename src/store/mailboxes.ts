@@ -205,6 +205,9 @@ export interface SubmittedCopy {
   readonly outboundId: string | null;
 }
 
+/** The fields of a message that name recipients, in its index. */
+export type RecipientField = 'to' | 'cc' | 'bcc';
+
 export interface MailboxStore {
   /** Sets the account's epoch to `epoch`; returns `fenced` when the account has a later one. */
   claim(
@@ -243,11 +246,12 @@ export interface MailboxStore {
   outboundOfMessage(accountId: string, messageId: string): Promise<readonly string[]>;
   /** Ids of outbound emails by their copies in Sent; copies without one are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** The first `most` mailboxes in the To field of each email, without group names; unknown emails are missing. */
+  /** The first `most` mailboxes in these fields of each email, To by default, without group names; unknown emails are missing. */
   recipientsOf(
     accountId: string,
     emailIds: readonly string[],
     most: number,
+    fields?: readonly RecipientField[],
   ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>>;
   /**
    * Bcc recipients in their order, by the email that stands for the outbound email, and by emails of the origin `sent` with its

@@ -268,6 +268,11 @@ export const mailboxProtocol = protocol('mailbox', {
     unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),
     /** The distinct senders of the account's sent mail. */
     sentAddresses: query({ payload: object({}), reply: object({ addresses: array(string()) }) }),
+    /** People to whom the account has written, best first: those whom the text names, by the beginnings of words. */
+    contacts: query({
+      payload: object({ text: string(), limit: integer() }),
+      reply: object({ contacts: array(object({ address: string(), displayName: string() })) }),
+    }),
     /** The size of the mailbox, with which gateways decide whether it takes another message: unclaimed mailboxes are bounded. */
     acceptance: query({ payload: object({}), reply: object({ isUnclaimed: boolean(), total: integer() }) }),
     ...outboundOperations,

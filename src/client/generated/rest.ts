@@ -154,6 +154,11 @@ export interface BulkDelete {
   readonly emailIds: readonly string[];
 }
 
+export interface Contact {
+  readonly address: string;
+  readonly displayName: string;
+}
+
 /** At least one of `textBody` and `htmlBody` must be there, and not empty */
 export type SendInput = {
   /** The account's address or one of its verified additional addresses */
@@ -931,6 +936,15 @@ export interface Paths {
         readonly signature?: string | undefined;
       };
       readonly reply: Blob;
+    };
+  };
+  '/api/contacts': {
+    /** People to whom the account has written, best first. */
+    readonly GET: {
+      readonly query?: {
+        readonly q?: string | undefined;
+      };
+      readonly reply: readonly Contact[];
     };
   };
   '/api/outbound/send': {

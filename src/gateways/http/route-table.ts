@@ -18,6 +18,7 @@ import { type WebhookSources, webhookRoutes } from './routes/account/webhooks.js
 import { configRoutes, type WebConfig } from './routes/config.js';
 import { discoveryRoute } from './routes/discovery.js';
 import { docsRoutes } from './routes/docs.js';
+import { contactsRoute } from './routes/emails/contacts.js';
 import { type EmailSources, emailRoutes } from './routes/emails/emails.js';
 import { bulkRoutes } from './routes/emails/emails-bulk.js';
 import { contentRoutes } from './routes/emails/emails-content.js';
@@ -83,6 +84,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
     imageProxyRoute(sources.images),
+    contactsRoute(mailboxes),
     ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
     ...draftRoutes('/api/outbound', ['Outbound'], outbound),
     ...replyRoutes('/api/outbound', ['Outbound'], outbound),

@@ -103,7 +103,8 @@ export const EMAIL_LISTS: Contract = {
   async 'whom an email is to is read from the index of its message, up to a number'(t, stores) {
     const { mailboxes } = stores;
     const writer = await openWriter(stores);
-    const message = blobOf(Buffer.from('To: friends: Ann <ann@x.test>, bob@x.test;, c@x.test\r\n\r\nx'));
+    const to = 'To: friends: Ann <ann@x.test>, bob@x.test;, c@x.test\r\nCc: d@x.test\r\nBcc: e@x.test';
+    const message = blobOf(Buffer.from(`${to}\r\n\r\nx`));
     await stores.blobs.put(message);
     const { id } = await writer.add({ blob: message.hash });
     const names = async (most: number, ...ids: string[]) =>
@@ -111,6 +112,11 @@ export const EMAIL_LISTS: Contract = {
     const ann = { name: 'Ann', address: 'ann@x.test' };
     t.deepEqual(await names(20, id, randomUUID()), [[true, 3, ann]]);
     t.deepEqual(await names(2, id), [[true, 2, ann]]);
+    const all = await mailboxes.recipientsOf(writer.accountId, [id], 4, ['bcc', 'to', 'cc']);
+    t.deepEqual(
+      all.get(id)?.map(({ address }) => address),
+      ['e@x.test', 'ann@x.test', 'bob@x.test', 'c@x.test'],
+    );
     t.deepEqual([...(await mailboxes.recipientsOf(await stores.account(), [id], 20))], []);
   },
 

@@ -22,12 +22,13 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
   const of = (accountId: string) => tables.of(accountId);
   return {
     ...outboundReading(tables),
-    async recipientsOf(accountId, emailIds, most) {
+    async recipientsOf(accountId, emailIds, most, fields = ['to']) {
       const found = new Map<string, readonly IndexedAddress[]>();
       for (const id of emailIds) {
         const email = of(accountId).emails.get(id);
         const index = email && (await blobs.index(email.blob));
-        if (index) found.set(id, index.envelope.to.filter(({ address }) => address !== '').slice(0, most));
+        const named = fields.flatMap((field) => index?.envelope[field] ?? []);
+        if (index) found.set(id, named.filter(({ address }) => address !== '').slice(0, most));
       }
       return found;
     },

@@ -12,6 +12,7 @@ import {
   unlessTooLarge,
 } from '../search/search.js';
 import type { MailboxState } from '../state/state.js';
+import { Contacts } from './contacts.js';
 import { details, listPage } from './email-views.js';
 import { listFolder } from './lists.js';
 import { knownThread, readThread } from './thread-views.js';
@@ -21,6 +22,7 @@ const MOST_OF_THREAD = 500;
 const DEFAULT_PAGE_SIZE = 20;
 
 export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
+  const contacts = new Contacts(store);
   return {
     ...outboundQueries(store),
 
@@ -71,6 +73,10 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
 
     async sentAddresses(state) {
       return { reply: { addresses: [...(await store.senders(state.accountId, state.folderOf('sent').row.id))] } };
+    },
+
+    async contacts(state, { text, limit }) {
+      return { reply: { contacts: [...(await contacts.find(state, text, limit))] } };
     },
 
     async acceptance(state) {

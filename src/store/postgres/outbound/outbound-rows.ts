@@ -1,6 +1,6 @@
 // Reads one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { IndexedAddress } from '../../../mail-format/message-index.js';
-import type { BlindRecipient, OutboundCounts, SubmittedCopy } from '../../mailboxes.js';
+import type { BlindRecipient, OutboundCounts, RecipientField, SubmittedCopy } from '../../mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../../outbound.js';
 import type { Fragment, Sql } from '../driver/client.js';
 
@@ -77,11 +77,23 @@ export async function recipientsOf(
   accountId: string,
   emailIds: readonly string[],
   most: number,
+  fields: readonly RecipientField[] = ['to'],
 ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>> {
-  const rows = await sql<{ id: string; to: readonly IndexedAddress[] }[]>`
-    select e.id, b.mime_index->'envelope'->'to' as "to" from emails e join blobs b on b.hash = e.blob
+  const rows = await sql<{ id: string; lists: readonly (readonly IndexedAddress[])[] }[]>`
+    select e.id, (select json_agg(x.envelope->f.name order by f.n)
+        from (select b.mime_index->'envelope' as envelope offset 0) x, unnest(${fields as string[]}::text[]) with ordinality f (name, n)
+      ) as lists
+    from emails e join blobs b on b.hash = e.blob
     where e.account_id = ${accountId} and e.id = any(${emailIds as string[]}::uuid[])`;
-  return new Map(rows.map(({ id, to }) => [id, to.filter(({ address }) => address !== '').slice(0, most)]));
+  return new Map(
+    rows.map(({ id, lists }) => [
+      id,
+      lists
+        .flat()
+        .filter(({ address }) => address !== '')
+        .slice(0, most),
+    ]),
+  );
 }
 
 /** Reads each status in the order of its index, so that a page costs only the rows up to its end. */

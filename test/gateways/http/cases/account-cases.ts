@@ -267,6 +267,19 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     { path: '/api/events?after=x%20y', status: 400, check: errorsOn('after') },
     { as: ['api:write'], status: 403 },
   ],
+  'GET /api/contacts': [
+    {
+      status: 200,
+      check: (t, body) => t.deepEqual(body, [{ address: 'alice@example.test', displayName: 'Alice' }]),
+    },
+    { path: '/api/contacts?q=ALI', status: 200, check: (t, body) => t.is(body.length, 1) },
+    { path: '/api/contacts?q=lice', status: 200, check: (t, body) => t.deepEqual(body, []) },
+    { path: `/api/contacts?q=${'x'.repeat(200)}`, status: 200 },
+    { path: `/api/contacts?q=${'x'.repeat(201)}`, status: 400, check: errorsOn('q') },
+    { path: '/api/contacts?limit=5', status: 400, check: errorsOn('limit') },
+    { as: ['api:read'], status: 200 },
+    { as: ['api:write', 'smtp'], status: 403 },
+  ],
   'GET /api/preferences': [
     {
       status: 200,
