@@ -56,7 +56,10 @@ patchDriver();
 compile('-p', '.', '--outDir', fresh, '--incremental', '--tsBuildInfoFile', record);
 await whenChanged('client', ['src/client'], () => {
   rmSync(`${fresh}/client`, { recursive: true, force: true });
-  if (existsSync('src/client')) compile('-p', 'src/client', '--outDir', `${fresh}/client`);
+  if (!existsSync('src/client')) return;
+  compile('-p', 'src/client', '--outDir', `${fresh}/client`);
+  // Bundlers of pages leave out what a page does not use.
+  writeFileSync(`${fresh}/client/package.json`, '{ "type": "module", "sideEffects": false }\n');
 });
 await whenChanged('page', ['src/client', 'web'], async () => {
   compile('-p', 'web');

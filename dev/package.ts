@@ -10,10 +10,13 @@ import { fileURLToPath } from 'node:url';
 interface Manifest {
   readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The packages of `mansio/client`: who uses it installs them, and a server needs them not. */
+const OF_CLIENT = ['@microsoft/signalr', 'rxjs'];
 /** Fields of the manifest that only a clone needs. */
 const OF_CLONE = ['scripts', 'devDependencies', 'overrides', 'allowScripts', 'scarfSettings', 'private'];
 
@@ -26,10 +29,11 @@ async function makePackage(destination: string): Promise<string> {
     for (const file of manifest.files) cpSync(join(ROOT, file), join(stage, file), { recursive: true });
     const kept = Object.entries(manifest).filter(([field]) => !OF_CLONE.includes(field));
     const dependencies = Object.fromEntries(EXTERNAL.map((name) => [name, manifest.dependencies[name]]));
-    writeFileSync(
-      join(stage, 'package.json'),
-      `${JSON.stringify({ ...Object.fromEntries(kept), dependencies }, null, 2)}\n`,
-    );
+    const known = { ...manifest.devDependencies, ...manifest.dependencies };
+    const peerDependencies = Object.fromEntries(OF_CLIENT.map((name) => [name, known[name]]));
+    const peerDependenciesMeta = Object.fromEntries(OF_CLIENT.map((name) => [name, { optional: true }]));
+    const packed = { ...Object.fromEntries(kept), dependencies, peerDependencies, peerDependenciesMeta };
+    writeFileSync(join(stage, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
     const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', resolve(destination)];
     const [made] = JSON.parse(execFileSync('npm', args, { cwd: stage, encoding: 'utf8' })) as { filename: string }[];
     return join(destination, made!.filename);

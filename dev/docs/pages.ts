@@ -31,9 +31,12 @@ const showing = (path: string): Page => ({
   made: () =>
     readFileSync(path, 'utf8').replaceAll(
       /(<!-- `npm run docs` copies (\S+) -->\n```ts\n)[\s\S]*?(```\n)/g,
-      (_, head: string, file: string, foot: string) => head + readFileSync(file, 'utf8') + foot,
+      (_, head: string, file: string, foot: string) => head + asImported(readFileSync(file, 'utf8')) + foot,
     ),
 });
+
+/** The client by the name under which other people import it. */
+const asImported = (text: string): string => text.replaceAll(/'[./]+\/src\/client\/index\.js'/g, "'mansio/client'");
 
 export const PAGES: readonly Page[] = [
   { path: STATECHART_PAGE, made: statechartPage },
@@ -41,6 +44,7 @@ export const PAGES: readonly Page[] = [
   below(METRICS_PAGE, metricsTables),
   below(DECISIONS_PAGE, decisionsIndex),
   below(REST_PAGE, restReference),
+  showing('docs/client.md'),
   showing('docs/example-actor.md'),
   { path: REST_TYPES, made: restTypes },
   { path: EVENT_TYPES, made: eventTypes },

@@ -30,9 +30,11 @@ testOfAll('npm run package makes one file that installs and starts where there i
     'deploy/compose.yml',
     'deploy/mansio.service',
     'CHANGELOG.md',
+    'dist/client/index.js',
+    'dist/client/index.d.ts',
   ])
     t.true(listed.includes(`package/${name}`), name);
-  const foreign = /\.d\.ts$|dist\/(src|test|dev|bench)\/|node_modules\//;
+  const foreign = /(?<!\/dist\/client\/.*)\.d\.ts$|dist\/(src|test|dev|bench)\/|node_modules\//;
   t.deepEqual(
     listed.filter((name) => foreign.test(name)),
     [],

@@ -66,6 +66,8 @@ export class HubLink {
   #isStarted = false;
   #hasBeenLive = false;
   #isClosed = false;
+  /** Somebody has signed in while a connection with the earlier credential was under way. */
+  #isRenewed = false;
   #cursor: string | null = null;
   /** Events after the cursor: they come again when the connection breaks before the next cursor. */
   #waiting: ClientEvent[] = [];
@@ -96,6 +98,7 @@ export class HubLink {
   /** Ends the connection, and connects again with the credential as it is now. */
   renew(): void {
     this.#cursor = null;
+    this.#isRenewed = true;
     void this.#connection?.stop();
     this.retry();
   }
@@ -122,6 +125,7 @@ export class HubLink {
   async #run(): Promise<void> {
     let failures = 0;
     while (!this.#isClosed) {
+      this.#isRenewed = false;
       const connection = this.#build();
       const ended = new Promise<void>((resolve) => connection.onclose(() => resolve()));
       try {
@@ -138,7 +142,7 @@ export class HubLink {
       this.#waiting = [];
       if (this.#isClosed) return;
       if (this.state$.value === 'signedOut') {
-        await this.#pause.forever();
+        if (!this.#isRenewed) await this.#pause.forever();
         this.#become('connecting');
         continue;
       }
