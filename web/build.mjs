@@ -1,5 +1,5 @@
 // Builds the page: `web/page/` of a dist gets index.html and `assets/`, whose names have hashes, each with a .br and a .gz beside it. The
-// style sheet of index.html gets the placeholder that the server replaces by the nonce of each reply.
+// style sheets of index.html get the placeholder that the server replaces by the nonce of each reply.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -35,7 +35,7 @@ export async function buildWeb(dist) {
 
 function withNonce(html) {
   const parts = html.split('<link rel="stylesheet"');
-  if (parts.length !== 2) throw new Error('index.html of the page is to have one style sheet');
+  if (parts.length < 2) throw new Error('index.html of the page is to have a style sheet');
   return parts.join('<link rel="stylesheet" nonce="%STYLE_NONCE%"');
 }
 

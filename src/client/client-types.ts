@@ -14,6 +14,7 @@ import type {
   Preferences,
   QueuedEmail,
   RetriedEmail,
+  SendDraftInput,
   SendInput,
   Session,
 } from './generated/rest.js';
@@ -108,10 +109,7 @@ export interface Drafts {
   /** Replaces the draft as a whole. Resolves with its new version. Without `etag` whatever is there. */
   update(id: string, draft: DraftInput, etag?: string): Promise<string>;
   delete(id: string, etag?: string): Promise<void>;
-  send(
-    id: string,
-    options?: { readonly sendAt?: string | undefined; readonly etag?: string | undefined },
-  ): Promise<QueuedEmail>;
+  send(id: string, options?: SendDraftInput & { readonly etag?: string | undefined }): Promise<QueuedEmail>;
 }
 
 export interface Action {

@@ -23,8 +23,7 @@ export function draftsOver(rest: Rest): Drafts {
     async delete(id, etag) {
       await rest.send({ method: 'DELETE', path: pathOf(id), headers: { 'If-Match': etag } });
     },
-    async send(id, { sendAt, etag } = {}) {
-      const body = sendAt === undefined ? {} : { sendAt };
+    async send(id, { etag, ...body } = {}) {
       const response = await rest.send({
         method: 'POST',
         path: `${pathOf(id)}/send`,

@@ -7,11 +7,12 @@ import { App } from './app/app.js';
 import { startKeyboard } from './app/keyboard.js';
 import { startRouter } from './app/router.js';
 import { Store, StoreContext } from './app/store.js';
+import { fetchWithProgress } from './compose/upload-progress.js';
 import { installSprite } from './design/sprite.js';
 import { currentLanguage, direction, setLanguage } from './i18n/t.js';
 
 // The list is asked for while the texts are loaded.
-const store = new Store(createClient());
+const store = new Store(createClient({ fetch: fetchWithProgress }));
 void store.start();
 await setLanguage(navigator.languages);
 document.documentElement.lang = currentLanguage();

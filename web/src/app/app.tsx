@@ -13,6 +13,7 @@ import { isListRoute } from './route.js';
 import { route } from './router.js';
 import { useStore } from './store.js';
 import { UndoStrip } from './undo-strip.js';
+import { ComposeButton, Writing } from './writing.js';
 
 export function App() {
   const { access } = useStore();
@@ -44,7 +45,9 @@ function Mail() {
           <NotFound />
         )}
       </main>
+      <ComposeButton place="corner" />
       <DeleteQuestion />
+      <Writing />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { archive, junk, setRead, toggleFlag, trash } from './mail-actions.js';
 import { type Place, withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
+import { openListed } from './writing.js';
 
 const PLACES: readonly [keys: string, place: Place, text: TextKey][] = [
   ['g i', 'inbox', 'keys.goInbox'],
@@ -29,7 +30,7 @@ function moving(store: Store): Shortcut[] {
   const open = () => {
     const id = list.cursorId.peek();
     if (id === undefined) return false;
-    go(withEmail(list.route.peek(), id));
+    openListed(store, id);
     return true;
   };
   const back = () => {

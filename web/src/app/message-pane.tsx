@@ -7,6 +7,7 @@ import { MessageView } from '../message/message-view.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import { useStore } from './store.js';
+import { ReplyButtons, SentSteps } from './writing.js';
 
 export function MessagePane() {
   const store = useStore();
@@ -30,7 +31,9 @@ export function MessagePane() {
           <Icon name="arrow-left" />
         </button>
         <ActionButtons ids={[id]} place="message" />
+        <ReplyButtons emailId={id} />
       </header>
+      <SentSteps id={id} />
       <MessageView id={id} />
     </section>
   );

@@ -3,9 +3,15 @@
 
 /** A file that the server has: in the draft itself, or in an email that is forwarded or quoted. */
 export interface StoredFile {
+  readonly place: 'draft' | 'email';
+  /** The id of the draft or the email. */
   readonly emailId: string;
   readonly attachmentId: string;
 }
+
+/** Where the content of a stored file is read. */
+export const contentPath = ({ place, emailId, attachmentId }: StoredFile): string =>
+  `/api/${place === 'draft' ? 'outbound' : 'emails'}/${emailId}/attachments/${attachmentId}`;
 
 export interface DraftFile {
   /** Its name within the page. */
@@ -55,7 +61,7 @@ export function attachmentInputs(
   return files.flatMap(({ key, fileName, contentType, contentId, stored }): AttachmentInput[] => {
     const inline = contentId === null ? {} : { contentId };
     const content = contents.get(key);
-    if (stored !== null) return [{ ...stored, ...inline }];
+    if (stored !== null) return [{ emailId: stored.emailId, attachmentId: stored.attachmentId, ...inline }];
     return content === undefined ? [] : [{ fileName: fileName || 'file', contentType, content, ...inline }];
   });
 }
@@ -68,7 +74,7 @@ export function storedAs(
   files: readonly DraftFile[],
   sent: readonly string[],
   draftId: string,
-  listed: readonly { readonly id: string; readonly contentId?: string }[],
+  listed: readonly Pick<StoredAttachment, 'id' | 'contentId'>[],
 ): readonly DraftFile[] {
   const wasSent = files.filter(({ key }) => sent.includes(key));
   const names = new Set(wasSent.flatMap(({ contentId }) => contentId ?? []));
@@ -79,8 +85,44 @@ export function storedAs(
     const { key, contentId } = file;
     if (!sent.includes(key)) return file;
     const found = contentId === null ? others[inOrder.indexOf(key)]?.id : byName.get(contentId);
-    return found === undefined ? file : { ...file, stored: { emailId: draftId, attachmentId: found } };
+    return found === undefined ? file : { ...file, stored: { place: 'draft', emailId: draftId, attachmentId: found } };
   });
+}
+
+/**
+ * The files of a window after another window has stored a version of its own: each is looked for in that version, and `lost` are those that
+ * it does not have.
+ */
+export function foundIn(
+  files: readonly DraftFile[],
+  draft: { readonly id: string; readonly attachments: readonly StoredAttachment[] } | undefined,
+): { readonly files: readonly DraftFile[]; readonly lost: readonly string[] } {
+  const left = [...(draft?.attachments ?? [])];
+  const lost: string[] = [];
+  const found = files.flatMap((file): DraftFile[] => {
+    if (file.stored?.place !== 'draft') return [file];
+    const at = left.findIndex(
+      (one) =>
+        one.fileName === file.fileName &&
+        one.sizeBytes === file.size &&
+        one.contentId === (file.contentId ?? undefined),
+    );
+    const [one] = at < 0 ? [] : left.splice(at, 1);
+    if (one === undefined || draft === undefined) {
+      lost.push(file.fileName);
+      return [];
+    }
+    return [{ ...file, stored: { place: 'draft', emailId: draft.id, attachmentId: one.id } }];
+  });
+  return { files: found, lost };
+}
+
+/** An attachment as a stored draft lists it. */
+export interface StoredAttachment {
+  readonly id: string;
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  readonly contentId?: string | undefined;
 }
 
 /** Images that are written into the text keep a name that no other part has. */

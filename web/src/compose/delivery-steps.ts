@@ -11,7 +11,7 @@ export interface OutboundDetail {
   readonly recipients: readonly {
     readonly id: string;
     readonly address: string;
-    readonly displayName?: string;
+    readonly displayName?: string | undefined;
     readonly status: 'Pending' | 'Delivered' | 'Failed';
     readonly deliveredAt: string | null;
     readonly lastError: string | null;

@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
 import { hrefOf, PLACES, type Place, type Route, withEmail } from '../app/route.js';
 import { type Store, useStore } from '../app/store.js';
+import { ComposeButton } from '../app/writing.js';
 import { Avatar } from '../design/avatar.js';
 import { Icon, type IconName } from '../design/icon.js';
 import { formatNumber, t } from '../i18n/t.js';
@@ -23,6 +24,7 @@ export function Folders() {
     <>
       <div class={isDrawerOpen.value ? 'folders is-open' : 'folders'} ref={drawer}>
         <Account store={store} />
+        <ComposeButton place="folders" />
         <nav aria-label={t('folders.title')}>
           <ul>
             {PLACES.map((place) => (

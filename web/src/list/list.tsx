@@ -4,9 +4,8 @@ import './list.css';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { withEmail } from '../app/route.js';
-import { go } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
+import { openListed } from '../app/writing.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { type GroupHeader, groupHeaders } from './date-groups.js';
@@ -219,7 +218,8 @@ function idOf({ target }: Event): string | undefined {
   return row?.dataset['id'];
 }
 
-function clicked({ list }: Store, event: MouseEvent): void {
+function clicked(store: Store, event: MouseEvent): void {
+  const { list } = store;
   const id = idOf(event);
   if (id === undefined) return;
   const isAvatar = event.target instanceof Element && event.target.closest('[data-part="select"]') !== null;
@@ -227,6 +227,6 @@ function clicked({ list }: Store, event: MouseEvent): void {
   else if (isAvatar || event.ctrlKey || event.metaKey) list.toggle(id);
   else {
     list.clearSelection();
-    go(withEmail(list.route.peek(), id));
+    openListed(store, id);
   }
 }

@@ -1,0 +1,182 @@
+// Tests writing in the page through a whole node: from the first letter to the delivery that its sender sees, two windows at one draft, an
+// email that is taken back, an answer that stays in its thread, and a window that a reload brings back.
+import type { ExecutionContext } from 'ava';
+import { createTransport } from 'nodemailer';
+import type { Locator, Page } from 'playwright-core';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { accessibilityFaults, openWindow, signIn, testInBrowser, type Window } from '../../support/browser/browser.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { startTestNode } from '../../support/node.js';
+import { until } from '../../support/until.js';
+
+interface Draft {
+  readonly id: string;
+  readonly subject: string;
+}
+
+async function world(t: ExecutionContext) {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_HOSTNAME: 'mail.example.test' });
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  const zoe = await createAccount(sql, 'zoe@example.test');
+  const bob = await createAccount(sql, 'bob@example.test');
+  await sql.end();
+  const client = new MailboxClient(node, zoe.key);
+  const drafts = async () => (await client.get<{ items: Draft[] }>('/api/outbound/drafts')).items;
+  return {
+    node,
+    client,
+    reader: new MailboxClient(node, bob.key),
+    drafts,
+    /** Opens the page as zoe. */
+    async open(): Promise<Window> {
+      const window = await openWindow(t, `http://127.0.0.1:${port(node, 'http')}`);
+      await signIn(window, zoe.key);
+      return window;
+    },
+  };
+}
+
+const card = (page: Page): Locator => page.getByRole('dialog');
+const field = (page: Page, label: string): Locator => card(page).getByLabel(label, { exact: true });
+const body = (page: Page): Locator => card(page).getByRole('textbox', { name: 'Message body' });
+const saved = (page: Page): Promise<void> => card(page).getByText('Saved', { exact: true }).waitFor();
+
+async function write(page: Page, to: string, subject: string, text: string): Promise<void> {
+  await page.getByRole('button', { name: 'Compose' }).first().click();
+  await field(page, 'To').fill(to);
+  await field(page, 'Subject').fill(subject);
+  await body(page).click();
+  await page.keyboard.type(text);
+}
+
+testInBrowser('an email is written with a file and a picture, sent by key, and seen to arrive', async (t) => {
+  const { reader, open } = await world(t);
+  const window = await open();
+  const { page, faults } = window;
+  await write(page, 'Bob 💌 <bob@example.test>, nobody', 'Zoë 💌', 'Dear Bob,');
+  await field(page, 'Cc').fill('zoe@example.test');
+  await card(page)
+    .locator('input[type=file]')
+    .setInputFiles([{ name: 'Plan 💌.pdf', mimeType: 'application/pdf', buffer: Buffer.alloc(200_000, 'a') }]);
+  await page.evaluate(`(async () => {
+    const canvas = document.createElement('canvas');
+    const blob = await new Promise((done) => canvas.toBlob(done));
+    const data = new DataTransfer();
+    data.items.add(new File([blob], 'red.png', { type: 'image/png' }));
+    const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+    document.querySelector('[contenteditable]').dispatchEvent(event);
+  })()`);
+  t.deepEqual(await accessibilityFaults(window), []);
+
+  await body(page).press('Control+Enter');
+  await card(page).getByText('“nobody” is no email address. Correct or remove it.').waitFor();
+  await card(page).getByRole('button', { name: 'Remove nobody' }).click();
+  await body(page).press('Control+Enter');
+  const steps = page.getByRole('list', { name: 'Recipients and their steps' }).getByRole('listitem');
+  await steps.filter({ hasText: 'Bob 💌' }).and(page.locator('[data-state=delivered]')).waitFor();
+  await steps.filter({ hasText: 'zoe@example.test' }).and(page.locator('[data-state=delivered]')).waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+
+  const [email] = await reader.inbox();
+  t.is(email?.subject, 'Zoë 💌');
+  const mail = await reader.get<{
+    htmlBody: string;
+    textBody: string;
+    attachments: { fileName: string; contentId?: string }[];
+  }>(`/api/emails/${email!.id}`);
+  t.true(mail.textBody.startsWith('Dear Bob,'));
+  const picture = mail.attachments.find(({ fileName }) => fileName === 'red.png');
+  t.true(mail.htmlBody.includes(`cid:${picture?.contentId}`));
+  t.deepEqual(mail.attachments.map(({ fileName }) => fileName).sort(), ['Plan 💌.pdf', 'red.png']);
+  t.deepEqual(faults, []);
+});
+
+testInBrowser('two windows at one draft are in step, and a conflict loses neither version', async (t) => {
+  const { drafts, open } = await world(t);
+  const [one, two] = [await open(), await open()];
+  await write(one.page, 'bob@example.test', 'Both', 'Together');
+  await saved(one.page);
+  await two.page.getByRole('link', { name: /^Drafts/ }).click();
+  await two.page.getByText('Both', { exact: true }).first().click();
+  await field(two.page, 'Subject').waitFor();
+  await field(one.page, 'Subject').fill('In step');
+  await until(async () => (await field(two.page, 'Subject').inputValue()) === 'In step');
+
+  await two.context.setOffline(true);
+  await field(two.page, 'Subject').fill('Of the second');
+  await card(two.page).getByText('No connection.').waitFor();
+  await field(one.page, 'Subject').fill('Of the first');
+  await until(async () => (await drafts())[0]?.subject === 'Of the first');
+  await two.context.setOffline(false);
+  const conflict = card(two.page).getByRole('alert').filter({ hasText: 'changed in another window' });
+  await conflict.getByText('Of the first').waitFor();
+  t.deepEqual(await accessibilityFaults(two), []);
+  await conflict.getByRole('button', { name: 'Keep both' }).click();
+  await saved(two.page);
+  const subjects = (await drafts()).map(({ subject }) => subject).sort();
+  t.deepEqual(subjects, ['Of the first', 'Of the second']);
+  t.deepEqual([one.faults, two.faults], [[], []]);
+});
+
+testInBrowser('an email is taken back within its seconds, and its window is there again', async (t) => {
+  const { client, reader, drafts, open } = await world(t);
+  t.true((await client.request('PUT', '/api/preferences', { undoSendSeconds: 60 })).ok);
+  const { page, faults } = await open();
+  await write(page, 'bob@example.test', 'Too early', 'Not yet');
+  await card(page).getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByText(/^Is sent in \d+ seconds?$/).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await saved(page);
+  t.is(await field(page, 'Subject').inputValue(), 'Too early');
+  t.is(await body(page).textContent(), 'Not yet');
+  t.deepEqual(
+    (await drafts()).map(({ subject }) => subject),
+    ['Too early'],
+  );
+  t.deepEqual(await reader.inbox(), []);
+
+  await card(page).getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  t.is(await field(page, 'Subject').inputValue(), 'Too early');
+  t.deepEqual(faults, []);
+});
+
+testInBrowser('an answer quotes, goes to whom it belongs, stays in the thread, and survives a reload', async (t) => {
+  const { node, client, reader, open } = await world(t);
+  const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
+  await smtp.sendMail({
+    from: 'Someone <someone@remote.test>',
+    to: 'zoe@example.test',
+    cc: 'bob@example.test',
+    replyTo: 'bob@example.test',
+    subject: 'Contract',
+    html: '<p style="color: green; position: fixed" onclick="alert(1)">Sign <b>here</b> 💌</p><script>alert(1)</script>',
+  });
+  const { page, faults } = await open();
+  await page.getByText('Contract', { exact: true }).first().click();
+  await page.getByRole('button', { name: 'Reply', exact: true }).click();
+  await body(page).getByText('Sign here 💌').waitFor();
+  await body(page).click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('I agree');
+  await saved(page);
+  await page.reload();
+  await body(page).getByText('I agree').waitFor();
+  t.is(await field(page, 'Subject').inputValue(), 'Re: Contract');
+  await card(page).getByRole('button', { name: 'Send', exact: true }).click();
+  await page.locator('[data-state=delivered]').waitFor();
+
+  const original = (await client.inbox()).find(({ subject }) => subject === 'Contract')!;
+  const { threadId, isAnswered } = await client.get<{ threadId: string; isAnswered: boolean }>(
+    `/api/emails/${original.id}`,
+  );
+  t.true(isAnswered);
+  const sent = await client.get<EmailList & { items: { threadId: string }[] }>('/api/emails/sent');
+  t.is(sent.items[0]?.threadId, threadId);
+  const answer = (await reader.inbox()).find(({ subject }) => subject === 'Re: Contract')!;
+  const { htmlBody, textBody } = await reader.get<{ htmlBody: string; textBody: string }>(`/api/emails/${answer.id}`);
+  t.regex(textBody, /^I agree[\s\S]*Someone wrote:\r?\n> Sign here 💌/);
+  t.regex(htmlBody, /<blockquote type="cite"><p style="color: green;?">Sign <b>here<\/b> 💌<\/p><\/blockquote>/);
+  t.deepEqual(faults, []);
+});

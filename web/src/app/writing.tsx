@@ -1,0 +1,126 @@
+// Writing within the frame of the page: its windows for whoever is signed in, the buttons and keys that open them, and drafts in lists.
+import './writing.css';
+import { useEffect } from 'preact/hooks';
+import { ComposeHost, compose } from '../compose/open.js';
+import { Timeline } from '../compose/views/timeline.js';
+import { Icon } from '../design/icon.js';
+import { t } from '../i18n/t.js';
+import { bindKeys, type Shortcut } from './keyboard.js';
+import { withEmail } from './route.js';
+import { go, route } from './router.js';
+import { type Store, useStore } from './store.js';
+
+export function Writing() {
+  const store = useStore();
+  const account = store.profile.value?.email;
+  useEffect(() => {
+    if (account === undefined) return;
+    compose.start({
+      client: store.client,
+      account,
+      own: () => ownAddresses(store),
+      signature: () => store.preferences.peek()?.signature ?? '',
+    });
+    return compose.stop;
+  }, [account]);
+  useEffect(() => bindKeys(keys(store)), [store]);
+  const { value: shown } = route;
+  useEffect(() => {
+    if (shown.view !== 'compose' || account === undefined) return;
+    go({ view: 'place', place: 'drafts' }, { replace: true });
+    void compose.open({ kind: 'draft', draftId: shown.draftId });
+  }, [shown, account]);
+  return <ComposeHost />;
+}
+
+/** `place`: the corner has one while there are no folders besides the list. */
+export function ComposeButton({ place }: { readonly place: 'folders' | 'corner' }) {
+  return (
+    <button
+      type="button"
+      class={place === 'folders' ? 'button is-main compose-button' : 'button is-main compose-corner'}
+      aria-label={t('compose.compose')}
+      onClick={() => void compose.open({ kind: 'new' })}
+    >
+      <Icon name="pencil" />
+      {place === 'folders' && (
+        <>
+          <span>{t('compose.compose')}</span>
+          <span class="compose-key" aria-hidden="true">
+            c
+          </span>
+        </>
+      )}
+    </button>
+  );
+}
+
+export function ReplyButtons({ emailId }: { readonly emailId: string }) {
+  return (
+    <span class="reply-buttons">
+      {(['reply', 'replyAll', 'forward'] as const).map((kind) => (
+        <button
+          key={kind}
+          type="button"
+          class="button is-plain"
+          aria-label={t(`compose.${kind}`)}
+          title={t(`compose.${kind}`)}
+          onClick={() => void compose.open({ kind, emailId })}
+        >
+          <Icon name={kind === 'replyAll' ? 'reply-all' : kind} />
+          <span>{t(`compose.${kind}`)}</span>
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** The way of an email that the account has sent, above it. */
+export function SentSteps({ id }: { readonly id: string }) {
+  const { list, client } = useStore();
+  // The position is asked again when the list has changed.
+  const index = list.view.value.items.length === 0 ? undefined : list.indexOf(id);
+  const outboundId = index === undefined ? undefined : list.at(index)?.outboundId;
+  if (outboundId === undefined) return null;
+  return (
+    <details class="sent-steps" open>
+      <summary>{t('compose.timeline')}</summary>
+      <Timeline
+        key={outboundId}
+        client={client}
+        outboundId={outboundId}
+        onUndone={(draftId) => compose.open({ kind: 'draft', draftId })}
+      />
+    </details>
+  );
+}
+
+/** Opens an email of the list: a draft in a window of its own, anything else besides the list. */
+export function openListed({ list }: Store, id: string): void {
+  const index = list.indexOf(id);
+  const draftId = index === undefined ? undefined : list.at(index)?.draftId;
+  if (draftId === undefined) go(withEmail(list.route.peek(), id));
+  else void compose.open({ kind: 'draft', draftId });
+}
+
+function keys({ list, openId }: Store): Shortcut[] {
+  const answer = (kind: 'reply' | 'replyAll' | 'forward') => () => {
+    const emailId = openId.peek() ?? list.cursorId.peek();
+    if (emailId === undefined) return false;
+    void compose.open({ kind, emailId });
+    return true;
+  };
+  return [
+    { keys: 'c', text: 'compose.compose', run: () => void compose.open({ kind: 'new' }) },
+    { keys: 'r', text: 'compose.reply', run: answer('reply') },
+    { keys: 'a', text: 'compose.replyAll', run: answer('replyAll') },
+    { keys: 'f', text: 'compose.forward', run: answer('forward') },
+  ];
+}
+
+function ownAddresses({ profile }: Store): readonly string[] {
+  const of = profile.peek();
+  if (of === undefined) return [];
+  const additional = of.additionalAddresses.filter(({ isVerified }) => isVerified).map(({ address }) => address);
+  return [of.email, ...additional];
+}

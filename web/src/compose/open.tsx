@@ -1,0 +1,85 @@
+// The way into writing for the other parts of the page. What writes, and the editor, are loaded with the first window.
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import type { MansioClient } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { undo } from '../app/undo.js';
+
+export type Opening =
+  /** `to`: addresses as a `mailto:` link has them. */
+  | { readonly kind: 'new'; readonly to?: string; readonly subject?: string }
+  | { readonly kind: 'reply' | 'replyAll' | 'forward'; readonly emailId: string }
+  | { readonly kind: 'draft'; readonly draftId: string };
+
+/** What writing knows of the account that is signed in. */
+export interface ComposeContext {
+  readonly client: MansioClient;
+  /** The address of the account. */
+  readonly account: string;
+  /** The addresses that mail can be sent from, the account's first. */
+  own(): readonly string[];
+  /** HTML, or empty. */
+  signature(): string;
+}
+
+interface Windows {
+  show(opening: Opening): Promise<void>;
+  stop(): void;
+}
+
+/** Shows the windows once there are any: `ComposeHost` renders it. */
+export const dock = signal<ComponentType | undefined>(undefined);
+
+let context: ComposeContext | undefined;
+let loading: Promise<Windows> | undefined;
+
+export const compose = {
+  /** Follows the account that is signed in, and opens the windows that a closed or crashed page has left. */
+  start(of: ComposeContext): void {
+    compose.stop();
+    context = of;
+    if (hasKept(of.account)) void windows();
+  },
+
+  stop(): void {
+    void loading?.then((loaded) => loaded.stop());
+    context = undefined;
+    loading = undefined;
+    dock.value = undefined;
+  },
+
+  async open(opening: Opening): Promise<void> {
+    try {
+      await (await windows())?.show(opening);
+    } catch (error) {
+      undo.say(reasonOf(error));
+    }
+  },
+};
+
+export function ComposeHost() {
+  const Dock = dock.value;
+  return Dock === undefined ? null : <Dock />;
+}
+
+function windows(): Promise<Windows> | undefined {
+  const of = context;
+  if (of === undefined) return undefined;
+  loading ??= import('./views/compose-dock.js')
+    .then(({ startDock }) =>
+      startDock(of, (Dock) => {
+        dock.value = Dock;
+      }),
+    )
+    .catch((error: unknown) => {
+      // The next try loads it again.
+      loading = undefined;
+      throw error;
+    });
+  return loading;
+}
+
+/** Whether the journal has windows (journal.ts). */
+function hasKept(account: string): boolean {
+  return Object.keys(localStorage).some((key) => key.startsWith(`mansio.compose.${account}.`));
+}

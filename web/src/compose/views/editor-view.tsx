@@ -1,0 +1,182 @@
+// The text of an email: the editor, which is loaded when it is first needed, and the buttons of its formats.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon, type IconName } from '../../design/icon.js';
+import { type TextKey, t } from '../../i18n/t.js';
+import { ImageUrls } from '../file-content.js';
+import type { Editor, Format } from '../squire-editor.js';
+import type { CardProps } from './compose-card.js';
+
+interface EditorProps extends CardProps {
+  readonly onChange: () => void;
+  readonly onImages: (files: readonly File[]) => void;
+  /** What stands below the text. */
+  readonly children: ComponentChildren;
+}
+
+export function EditorView({ windows, one: { window }, onChange, onImages, children }: EditorProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const editor = useSignal<Editor | undefined>(undefined);
+  const formats = useSignal<ReadonlySet<Format>>(new Set());
+  const failed = useSignal(false);
+  const handlers = useRef({ onChange, onImages });
+  handlers.current = { onChange, onImages };
+  useEffect(() => {
+    let made: Editor | undefined;
+    let isGone = false;
+    const images = new ImageUrls(windows.context.client);
+    const urlOf = (contentId: string) => images.urlOf(contentId, window.files.value, window.blobs);
+    const load = async () => {
+      const loaded = await import('../squire-editor.js');
+      if (isGone || root.current === null) return;
+      made = new loaded.Editor(root.current, window.initialHtml, {
+        changed: () => window.hasNewText() && handlers.current.onChange(),
+        moved: () => {
+          if (made !== undefined)
+            formats.value = new Set(FORMATS.map(([format]) => format).filter((one) => made!.is(one)));
+        },
+        images: (files) => handlers.current.onImages(files),
+      });
+      window.attach(withImages(made, urlOf));
+      made.fillImages(urlOf);
+      editor.value = made;
+      if (window.focusesEditor) made.focus();
+      window.focusesEditor = false;
+    };
+    load().catch(() => {
+      failed.value = true;
+    });
+    return () => {
+      isGone = true;
+      if (made !== undefined) window.detach();
+      made?.destroy();
+      images.release();
+    };
+  }, [window]);
+  return (
+    <>
+      <div class="compose-scroll">
+        {failed.value && <p class="problem">{t('compose.problem.editor')}</p>}
+        {/* biome-ignore lint/a11y/useSemanticElements: no field of HTML has formatted text. */}
+        <div
+          ref={root}
+          class="compose-text"
+          role="textbox"
+          aria-multiline="true"
+          aria-label={t('compose.text')}
+          tabIndex={0}
+          dir="auto"
+        />
+        {children}
+      </div>
+      {editor.value !== undefined && <FormatBar editor={editor.value} on={formats.value} />}
+    </>
+  );
+}
+
+/** An editor that fills the images of what it is given to show. */
+function withImages(editor: Editor, urlOf: (contentId: string) => Promise<string | undefined>) {
+  return {
+    written: () => editor.written(),
+    replace(html: string) {
+      editor.replace(html);
+      editor.fillImages(urlOf);
+    },
+    focus: () => editor.focus(),
+    insertImage: (url: string, contentId: string, alt: string) => editor.insertImage(url, contentId, alt),
+    shownImages: () => editor.shownImages(),
+  };
+}
+
+const FORMATS: readonly [format: Exclude<Format, 'link'>, icon: IconName, text: TextKey][] = [
+  ['bold', 'bold', 'compose.bold'],
+  ['italic', 'italic', 'compose.italic'],
+  ['underline', 'underline', 'compose.underline'],
+  ['bullets', 'list', 'compose.bullets'],
+  ['numbers', 'list-ordered', 'compose.numbers'],
+  ['quote', 'text-quote', 'compose.quote'],
+];
+
+function FormatBar({ editor, on }: { readonly editor: Editor; readonly on: ReadonlySet<Format> }) {
+  const address = useSignal<string | undefined>(undefined);
+  const apply = () => {
+    const given = address.value ?? '';
+    address.value = undefined;
+    editor.link(given.trim());
+  };
+  return (
+    <div class="compose-formats" role="toolbar" aria-label={t('compose.formats')}>
+      {FORMATS.map(([format, icon, text]) => (
+        <FormatButton
+          key={format}
+          icon={icon}
+          text={text}
+          isOn={on.has(format)}
+          onClick={() => editor.toggle(format)}
+        />
+      ))}
+      <FormatButton
+        icon="link"
+        text="compose.link"
+        isOn={on.has('link') || address.value !== undefined}
+        onClick={() => {
+          address.value = address.value === undefined ? editor.linkAddress() : undefined;
+        }}
+      />
+      <FormatButton icon="eraser" text="compose.removeFormatting" onClick={() => editor.removeFormatting()} />
+      {address.value !== undefined && (
+        <span class="compose-link-address">
+          <input
+            ref={(element) => element?.focus()}
+            class="input"
+            type="text"
+            inputMode="url"
+            dir="ltr"
+            aria-label={t('compose.link.address')}
+            placeholder="https://"
+            value={address.value}
+            onInput={({ currentTarget }) => {
+              address.value = currentTarget.value;
+            }}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') apply();
+              else if (event.key === 'Escape') address.value = undefined;
+              else return;
+              event.preventDefault();
+              event.stopPropagation();
+            }}
+          />
+          <button type="button" class="button" onClick={apply}>
+            {t('compose.link.apply')}
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface FormatButtonProps {
+  readonly icon: IconName;
+  readonly text: TextKey;
+  /** Left out for what is done once. */
+  readonly isOn?: boolean;
+  readonly onClick: () => void;
+}
+
+function FormatButton({ icon, text, isOn, onClick }: FormatButtonProps) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={t(text as 'compose.bold')}
+      title={t(text as 'compose.bold')}
+      aria-pressed={isOn}
+      // The text keeps its selection.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

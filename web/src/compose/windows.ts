@@ -1,0 +1,234 @@
+// All compose windows of this tab: opened for a new email, an answer or a draft, put away, closed, discarded, and opened again after a reload
+// or a crash. `compose-dock.tsx` shows them.
+import { signal } from '@preact/signals';
+import type { EmailDetail } from '../../../src/client/index.js';
+import { NotFound } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { undo } from '../app/undo.js';
+import { t } from '../i18n/t.js';
+import { beginning } from './beginning.js';
+import { ComposeWindow, contentOf, EMPTY_FIELDS, type WindowContent } from './compose-window.js';
+import { DraftSaver, type OtherVersion } from './draft-saver.js';
+import { Journal, type KeptWindow } from './journal.js';
+import type { ComposeContext, Opening } from './open.js';
+import { alone, livingTabs } from './tabs.js';
+
+/** A window and what saves it. */
+export interface OpenWindow {
+  readonly window: ComposeWindow;
+  readonly saver: DraftSaver;
+}
+
+const DISCARD_MS = 10_000;
+/** The width of a card with the space before it, in px. */
+const CARD_WIDTH = 556;
+
+export class ComposeWindows {
+  readonly open = signal<readonly OpenWindow[]>([]);
+  /** The window that gets the focus when it is shown. */
+  readonly focused = signal<string | undefined>(undefined);
+  /** Octets; until the server has told it, its default. */
+  readonly maxMessageSize = signal(36_700_160);
+  readonly context: ComposeContext;
+  readonly #journal: Journal;
+  readonly #tabId: string;
+  readonly #stops: (() => void)[] = [];
+
+  /** `tabId`: of `claimTab`. */
+  constructor(context: ComposeContext, tabId: string) {
+    this.context = context;
+    this.#tabId = tabId;
+    this.#journal = new Journal(localStorage, context.account);
+    context.client.request('GET', '/api/discovery').then(
+      ({ maxMessageSize }) => {
+        this.maxMessageSize.value = maxMessageSize;
+      },
+      () => undefined,
+    );
+    const events = context.client.events$.subscribe((event) => this.#notice(event));
+    const resync = context.client.resync$.subscribe(() => {
+      for (const { saver } of this.open.value) void saver.noticeChange();
+    });
+    const connection = context.client.connection$.subscribe((state) => {
+      if (state === 'live') for (const { saver } of this.open.value) saver.retry();
+    });
+    const onHide = () => {
+      for (const { saver } of this.open.value) {
+        saver.keep();
+        saver.flush();
+      }
+    };
+    window.addEventListener('pagehide', onHide);
+    document.addEventListener('visibilitychange', onHide);
+    this.#stops.push(
+      () => events.unsubscribe(),
+      () => resync.unsubscribe(),
+      () => connection.unsubscribe(),
+      () => window.removeEventListener('pagehide', onHide),
+      () => document.removeEventListener('visibilitychange', onHide),
+    );
+  }
+
+  /** Ends with the session: windows stay in the journal. */
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.open.value = [];
+  }
+
+  /** Opens the windows that a closed, reloaded or crashed tab has left. */
+  async restore(): Promise<void> {
+    await alone(async () => {
+      const orphans = this.#journal.orphans(await livingTabs(this.#tabId));
+      // What cannot be read now stays in the journal.
+      for (const kept of orphans) await this.#restoreOne(kept).catch(() => undefined);
+    });
+  }
+
+  async show(opening: Opening): Promise<void> {
+    if (opening.kind === 'draft') return this.#showDraft(opening.draftId);
+    const original = opening.kind === 'new' ? undefined : await this.#original(opening.emailId);
+    const content = await beginning(opening, original, this.context);
+    this.#add(newWindow(content), undefined);
+  }
+
+  /** Puts a window away or brings it back. */
+  minimise({ window, saver }: OpenWindow, isMinimised: boolean): void {
+    window.isMinimised.value = isMinimised;
+    saver.keep();
+    if (isMinimised) return;
+    this.focused.value = window.id;
+    this.#makeRoom(window.id);
+  }
+
+  /** Keeps the draft and closes its window. */
+  close({ window, saver }: OpenWindow): void {
+    const { phase } = saver.state.value;
+    if (phase !== 'clean' && phase !== 'saved' && phase !== 'sent') saver.flush();
+    const isDone = phase === 'clean' || phase === 'saved' || phase === 'sent';
+    if (isDone && !window.hasOwn()) this.#remove(window.id);
+    else window.isMinimised.value = true;
+  }
+
+  /** Deletes the draft, unless that is undone within some seconds. */
+  discard(open: OpenWindow): void {
+    const { window, saver } = open;
+    const { draftId } = saver.state.value;
+    this.#remove(window.id);
+    const timer = setTimeout(() => {
+      if (draftId !== null) void this.context.client.drafts.delete(draftId).catch(() => undefined);
+    }, DISCARD_MS);
+    undo.offer({
+      text: t('compose.discarded'),
+      ms: DISCARD_MS,
+      undo: async () => {
+        clearTimeout(timer);
+        const again = new ComposeWindow(window.id, contentOfWindow(window));
+        for (const [key, file] of window.blobs) again.blobs.set(key, file);
+        const { etag } = saver.state.value;
+        const added = this.#add(again, draftId === null ? undefined : { draftId, etag });
+        if (draftId === null || window.hasOwn()) added.saver.changed();
+      },
+    });
+  }
+
+  /** Closes cards of mail that is on its way for good, to make room. */
+  closeSettled(): void {
+    for (const { window, saver } of this.open.value) {
+      if (saver.state.value.phase === 'sent' && saver.isSettled) this.#remove(window.id);
+    }
+  }
+
+  remove({ window }: OpenWindow): void {
+    this.#remove(window.id);
+  }
+
+  #add(
+    window: ComposeWindow,
+    stored: { readonly draftId: string; readonly etag: string | null } | undefined,
+  ): OpenWindow {
+    const options = {
+      client: this.context.client,
+      journal: this.#journal,
+      tabId: this.#tabId,
+      problemText: (error: unknown) => reasonOf(error),
+    };
+    const added = { window, saver: new DraftSaver(window, options, stored) };
+    this.closeSettled();
+    this.open.value = [...this.open.value, added];
+    if (!window.isMinimised.value) {
+      this.focused.value = window.id;
+      this.#makeRoom(window.id);
+    }
+    added.saver.keep();
+    return added;
+  }
+
+  /** Puts the oldest windows away when the page is too narrow for all. */
+  #makeRoom(newest: string): void {
+    const room = Math.max(1, Math.floor((innerWidth - 24) / CARD_WIDTH));
+    const shown = this.open.value.filter(({ window }) => !window.isMinimised.value && window.id !== newest);
+    for (const { window } of shown.slice(0, Math.max(0, shown.length + 1 - room))) window.isMinimised.value = true;
+  }
+
+  #remove(id: string): void {
+    this.open.value.find(({ window }) => window.id === id)?.saver.close();
+    this.open.value = this.open.value.filter(({ window }) => window.id !== id);
+  }
+
+  async #showDraft(draftId: string): Promise<void> {
+    const open = this.open.value.find(({ saver }) => saver.state.value.draftId === draftId);
+    if (open !== undefined) {
+      return this.minimise(open, false);
+    }
+    const { draft, etag } = await this.context.client.drafts.read(draftId);
+    this.#add(newWindow({ ...contentOf(draft), original: null }), { draftId, etag });
+  }
+
+  async #restoreOne(kept: KeptWindow): Promise<void> {
+    const found = kept.draftId === null ? undefined : await this.#read(kept.draftId);
+    if (found === undefined && kept.unsaved === null) return this.#journal.forget(kept.windowId);
+    const stored = found === undefined ? undefined : contentOf(found.draft);
+    const fields = kept.unsaved ?? stored?.fields ?? EMPTY_FIELDS;
+    const window = new ComposeWindow(kept.windowId, { fields, files: stored?.files ?? [], original: kept.original });
+    window.isMinimised.value = kept.isMinimised;
+    window.lostFiles.value = kept.lostFiles;
+    const { saver } = this.#add(
+      window,
+      found === undefined ? undefined : { draftId: found.draft.id, etag: found.etag },
+    );
+    if (kept.unsaved === null) return;
+    saver.resume(found !== undefined && found.etag !== kept.etag && kept.etag !== null ? found : undefined);
+  }
+
+  async #read(draftId: string): Promise<OtherVersion | undefined> {
+    try {
+      return await this.context.client.drafts.read(draftId);
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+
+  #original(emailId: string): Promise<EmailDetail> {
+    return this.context.client.request('GET', '/api/emails/{id}', { params: { id: emailId } });
+  }
+
+  #notice({ type, payload }: { readonly type: string; readonly payload: unknown }): void {
+    const id = (payload as { readonly id?: string } | null)?.id;
+    const open = id === undefined ? undefined : this.open.value.find(({ saver }) => saver.state.value.draftId === id);
+    if (open === undefined) return;
+    if (type === 'DraftUpdated') void open.saver.noticeChange();
+    else if (type === 'DraftDeleted' || type === 'DeliveryStatusChanged') {
+      if (open.saver.noticeEnd()) this.#remove(open.window.id);
+    }
+  }
+}
+
+const newWindow = (content: WindowContent): ComposeWindow => new ComposeWindow(newWindowId(), content);
+
+/** Ids sort by time, so that windows come back in their order. */
+const newWindowId = (): string => `w${Date.now().toString(36)}-${crypto.randomUUID()}`;
+
+function contentOfWindow(window: ComposeWindow): WindowContent {
+  return { fields: window.fields(), files: window.files.value, original: window.original };
+}
