@@ -23,7 +23,8 @@ export type CookieCredential =
   /** There is a cookie, and it does not count for this request: 403. */
   | { readonly kind: 'refused'; readonly detail: string };
 
-export const INSECURE = 'Sessions need https; over http they work under localhost only.';
+export const INSECURE =
+  'Sessions need https; over http they work under localhost only. A proxy in front with https must be one of MANSIO_PROXY_NETWORKS.';
 export const FOREIGN = 'A session counts only for requests of its own page; other pages need a token.';
 
 const NONE: CookieCredential = { kind: 'none' };

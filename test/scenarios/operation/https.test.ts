@@ -54,6 +54,11 @@ test('REST and hub over TLS alone; a changed certificate reaches HTTPS and mail 
   t.is((await fetch(`${url}/api/emails`)).status, 401);
   t.is(((await (await fetch(`${url}/healthz`)).json()) as { status: string }).status, 'Healthy');
 
+  const signedIn = await fetch(`${url}/api/sessions`, { method: 'POST', headers: { authorization: `Bearer ${key}` } });
+  const cookie = signedIn.headers.get('set-cookie')!;
+  t.regex(cookie, /^__Host-mansio=[^;]+; .*Secure/);
+  t.is((await fetch(`${url}/api/emails`, { headers: { cookie: cookie.split(';')[0]! } })).status, 200);
+
   const hub = new HubConnectionBuilder()
     .withUrl(`${url}/hubs/email`, { accessTokenFactory: () => key })
     .configureLogging(LogLevel.None)

@@ -173,6 +173,17 @@ for (const [name, startProxy] of [
     await reader.cancel();
     t.is((await new MailboxClient(node, zoe.key).inbox()).length, 1);
 
+    const signedIn = await fetch(`${base}/api/sessions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${zoe.key}` },
+    });
+    t.is(signedIn.status, 201, await signedIn.text());
+    const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+    t.regex(cookie, /^__Host-mansio=/);
+    const write = async (origin: string) =>
+      (await fetch(`${base}/api/push-subscriptions`, { method: 'DELETE', headers: { cookie, origin } })).status;
+    t.deepEqual([await write(base), await write(`https://localhost:${https + 1}`)], [204, 403]);
+
     const statuses: number[] = [];
     for (let i = 0; i <= LIMIT; i++) statuses.push(await guess(https, '127.0.0.5'));
     t.deepEqual([statuses[0], statuses.at(-1)], [401, 429]);

@@ -1,4 +1,4 @@
-import { forwardedFor } from '../../../../src/gateways/http/server/client-address.js';
+import { clientSecurity, forwardedFor } from '../../../../src/gateways/http/server/client-address.js';
 import { TrustedNetworks } from '../../../../src/net/tcp/trusted-networks.js';
 import test from '../../../support/test.js';
 
@@ -26,4 +26,36 @@ test('the last address that is no proxy of ours is the client', (t) => {
     '2001:db8::7:x': undefined,
   };
   for (const [list, client] of Object.entries(cases)) t.is(forwardedFor(list, trusted), client, list);
+});
+
+test('the scheme is the socket’s, or what a proxy of ours says', (t) => {
+  // The token of a connection names its listener and its peer.
+  const connection = (token: string) => ({ getProxiedRemoteAddress: () => new TextEncoder().encode(token).buffer });
+  const peers = (addresses: Readonly<Record<string, string>>) => ({
+    addressOf: (token: Uint8Array) => addresses[new TextDecoder().decode(token)],
+  });
+  const plain = peers({ proxy: '10.0.0.1', client: '203.0.113.7' });
+  const secured = peers({ 'secured proxy': '10.0.0.1', 'secured client': '203.0.113.7' });
+  const isSecure = clientSecurity([plain, secured], secured, trusted);
+  const ask = (token: string, proto?: string) =>
+    isSecure(connection(token) as never, new Map(proto === undefined ? [] : [['x-forwarded-proto', proto]]));
+  for (const [token, proto, expected] of [
+    ['proxy', 'https', true],
+    ['proxy', 'HTTPS', true],
+    ['proxy', 'wss', true],
+    ['proxy', 'https, http', true],
+    ['proxy', 'http', false],
+    ['proxy', 'http, https', false],
+    ['proxy', 'httpsx', false],
+    ['proxy', '', false],
+    ['proxy', undefined, false],
+    ['client', 'https', false],
+    ['client', undefined, false],
+    ['secured proxy', 'http', false],
+    ['secured proxy', undefined, true],
+    ['secured client', 'http', true],
+    ['secured client', undefined, true],
+    ['unknown', 'https', false],
+  ] as const)
+    t.is(ask(token, proto), expected, `${token} ${proto}`);
 });
