@@ -78,6 +78,18 @@ testInBrowser('an email is written with a file and a picture, sent by key, and s
   await steps.filter({ hasText: 'zoe@example.test' }).and(page.locator('[data-state=delivered]')).waitFor();
   t.deepEqual(await accessibilityFaults(window), []);
 
+  // The way is found again in Sent, and the recipient is known now.
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('link', { name: /^Sent/ }).click();
+  await page.getByRole('listbox').getByText('Zoë 💌').click();
+  await steps.filter({ hasText: 'Bob 💌' }).and(page.locator('[data-state=delivered]')).waitFor();
+  await page.keyboard.press('c');
+  await field(page, 'To').fill('bo');
+  await card(page).getByRole('option', { name: 'Bob 💌' }).waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  await field(page, 'To').press('Enter');
+  await card(page).getByRole('button', { name: 'Remove Bob 💌' }).waitFor();
+
   const [email] = await reader.inbox();
   t.is(email?.subject, 'Zoë 💌');
   const mail = await reader.get<{
@@ -105,7 +117,7 @@ testInBrowser('two windows at one draft are in step, and a conflict loses neithe
 
   await two.context.setOffline(true);
   await field(two.page, 'Subject').fill('Of the second');
-  await card(two.page).getByText('No connection.').waitFor();
+  await card(two.page).getByText('Not saved yet: the server does not answer.').waitFor();
   await field(one.page, 'Subject').fill('Of the first');
   await until(async () => (await drafts())[0]?.subject === 'Of the first');
   await two.context.setOffline(false);

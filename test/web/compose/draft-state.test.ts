@@ -60,6 +60,16 @@ test('a save without an answer is tried again with what stands there then, ever 
   );
 });
 
+test('a draft that was made without an answer is taken for this one, and what was written since is saved', (t) => {
+  const found = after(CHANGED, SAVE, { type: 'unreachable' }, CHANGED, { type: 'retried' }, SAVE, {
+    type: 'found',
+    draftId: 'd',
+    etag: '"1"',
+  });
+  t.like(found, { phase: 'dirty', draftId: 'd', etag: '"1"' });
+  t.true(isUnsaved(found));
+});
+
 test('a refusal waits for a change or another try, and ends the wish to send', (t) => {
   const failed = after(CHANGED, WISH, SAVE, { type: 'refused', problem: 'no' });
   t.like(failed, { phase: 'failed', problem: 'no', wish: null });

@@ -47,6 +47,8 @@ export const EMPTY_FIELDS: DraftFields = {
   headers: [],
 };
 
+const LONGEST_COMPARED = 50_000;
+
 export class ComposeWindow {
   readonly id: string;
   readonly from = signal<string | null>(null);
@@ -166,6 +168,8 @@ export class ComposeWindow {
   /** Whether the text differs from what it was when this was asked last: the editor also tells of changes that show nothing. */
   hasNewText(): boolean {
     const before = this.#html;
+    // It takes too long to read with each key.
+    if (before.length > LONGEST_COMPARED) return true;
     this.#read();
     return this.#html !== before;
   }

@@ -8,7 +8,6 @@ import {
   type MansioClient,
   NetworkFault,
   NotFound,
-  Refusal,
 } from '../../../src/client/index.js';
 import { type DraftFile, foundIn, storedAs } from './attachments.js';
 import { type ComposeWindow, contentOf } from './compose-window.js';
@@ -24,6 +23,7 @@ import {
 } from './draft-state.js';
 import { contentsOf } from './file-content.js';
 import type { Journal } from './journal.js';
+import { findDraft, isPassing, isSame, namesOldFiles, type StoredVersion } from './stored-version.js';
 import { followUpload } from './upload-progress.js';
 
 export interface SaverOptions {
@@ -34,20 +34,18 @@ export interface SaverOptions {
   problemText(error: unknown): string;
 }
 
-/** The version of another window, for the reader to decide. */
-export interface OtherVersion {
-  readonly draft: Draft;
-  readonly etag: string;
-}
+/** How long a change waits for its place in the journal. */
+const KEEP_MS = 200;
 
 export class DraftSaver {
   readonly state = signal<DraftState>(newDraftState());
-  readonly other = signal<OtherVersion | undefined>(undefined);
+  readonly other = signal<StoredVersion | undefined>(undefined);
   /** How much of a file has been sent, 0 to 1, by its key. */
   readonly progress = signal<ReadonlyMap<string, number>>(new Map());
   readonly #window: ComposeWindow;
   readonly #options: SaverOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #keepTimer: ReturnType<typeof setTimeout> | undefined;
   #firstChange: number | undefined;
   /** Events of the draft that this window's own saves still cause. */
   #ownEvents = 0;
@@ -86,6 +84,7 @@ export class DraftSaver {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#keepTimer);
     this.#options.journal.forget(this.#window.id);
   }
 
@@ -96,8 +95,15 @@ export class DraftSaver {
     this.flush();
   }
 
+  /** Not with each key: a long text takes a while to write. */
+  #keepSoon(): void {
+    this.#keepTimer ??= setTimeout(() => this.keep(), KEEP_MS);
+  }
+
   /** Writes the window into the journal, for a page that is closed or crashes. */
   keep(): void {
+    clearTimeout(this.#keepTimer);
+    this.#keepTimer = undefined;
     if (this.#isClosed) return;
     const { phase, draftId, etag } = this.state.value;
     const { id, original, isMinimised, blobs, files } = this.#window;
@@ -136,7 +142,7 @@ export class DraftSaver {
   }
 
   /** Shows a version of the server in place of what stands here. */
-  show({ draft, etag }: OtherVersion): void {
+  show({ draft, etag }: StoredVersion): void {
     const { fields, files } = contentOf(draft);
     this.#window.blobs.clear();
     this.#window.show(fields, files);
@@ -144,7 +150,7 @@ export class DraftSaver {
   }
 
   /** A kept window comes back with what the server did not have. */
-  resume(hasConflict: OtherVersion | undefined): void {
+  resume(hasConflict: StoredVersion | undefined): void {
     this.#apply({ type: 'changed' });
     if (hasConflict === undefined) return;
     this.other.value = hasConflict;
@@ -170,13 +176,29 @@ export class DraftSaver {
     await this.#compare(draftId).catch(() => undefined);
   }
 
-  /** The draft was deleted, or sent, by somebody else. Returns true when the window has nothing of its own and may go. */
-  noticeEnd(): boolean {
-    const { phase } = this.state.value;
-    if (phase === 'sending' || phase === 'sent' || phase === 'saving') return false;
+  /**
+   * The draft was deleted, or sent, perhaps by somebody else: the server says. Resolves with true when the window has nothing of its own and
+   * may go.
+   */
+  async noticeEnd(): Promise<boolean> {
+    const { draftId } = this.state.value;
+    if (draftId === null || !this.#isIdle() || !(await this.#isGone(draftId)) || !this.#isIdle()) return false;
     if (!isUnsaved(this.state.value) && !this.#window.hasOwn()) return true;
     this.#apply({ type: 'vanished' });
     return false;
+  }
+
+  /** A request that is under way finds out by itself. */
+  #isIdle(): boolean {
+    const { phase } = this.state.value;
+    return !this.#isClosed && phase !== 'sending' && phase !== 'sent' && phase !== 'saving' && phase !== 'gone';
+  }
+
+  async #isGone(draftId: string): Promise<boolean> {
+    return this.#options.client.drafts.read(draftId).then(
+      () => false,
+      (error: unknown) => error instanceof NotFound,
+    );
   }
 
   async #compare(draftId: string): Promise<void> {
@@ -193,7 +215,7 @@ export class DraftSaver {
     if (this.#isClosed) return;
     const before = this.state.value;
     this.state.value = draftAfter(before, event);
-    this.keep();
+    this.#keepSoon();
     const { phase } = this.state.value;
     if (phase === 'offline') this.#retryLater();
     else if (phase === 'dirty') {
@@ -236,9 +258,12 @@ export class DraftSaver {
       .filter(({ key, stored }) => stored !== null || contents.has(key))
       .map(({ key }) => key);
     const input = window.input(contents);
+    const before = this.#unheard;
     this.#unheard = input;
     this.#ownEvents++;
     if (draftId === null) {
+      const found = before === undefined ? undefined : await findDraft(client, before);
+      if (found !== undefined) return this.#apply({ type: 'found', draftId: found.draft.id, etag: found.etag });
       const made = await client.drafts.create(input);
       // The event of a new draft names an id that nobody knows before.
       this.#ownEvents = 0;
@@ -352,26 +377,4 @@ export class DraftSaver {
       this.progress.value = new Map();
     };
   }
-}
-
-/** Whether an error goes away by itself. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof NetworkFault || (error instanceof Refusal && (error.status === 429 || error.status >= 502));
-
-/** The places of stored files belong to a version of the draft: a refusal that names them may mean another version. */
-const namesOldFiles = (error: unknown): boolean =>
-  error instanceof Refusal &&
-  Object.keys(error.errors).some((field) => /^attachments\[\d+\]\.attachmentId$/.test(field));
-
-/** Whether the server stores what a save has sent. */
-function isSame(draft: Draft, sent: DraftInput): boolean {
-  const text = (value: string | null | undefined) => (value ?? '').replace(/\r\n/g, '\n').trim();
-  const people = (list: DraftInput['recipients']) =>
-    (list ?? []).map(({ type, address }) => `${type} ${address}`).join();
-  return (
-    text(draft.htmlBody) === text(sent.htmlBody) &&
-    text(draft.subject) === text(sent.subject) &&
-    people(draft.recipients) === people(sent.recipients) &&
-    draft.attachments.length === (sent.attachments ?? []).length
-  );
 }

@@ -49,6 +49,8 @@ export type DraftEvent =
   | { readonly type: 'changed' }
   | { readonly type: 'saveBegan' }
   | { readonly type: 'saved'; readonly draftId: string; readonly etag: string | null }
+  /** The server has what an earlier save has sent, whose answer was not heard. */
+  | { readonly type: 'found'; readonly draftId: string; readonly etag: string }
   | { readonly type: 'unreachable' }
   | { readonly type: 'retried' }
   | { readonly type: 'refused'; readonly problem: string }
@@ -87,6 +89,8 @@ export function draftAfter(state: DraftState, event: DraftEvent): DraftState {
       return { ...state, phase: 'saving', savingRevision: state.revision, problem: null };
     case 'saved':
       return saved(state, event.draftId, event.etag);
+    case 'found':
+      return { ...state, phase: 'dirty', draftId: event.draftId, etag: event.etag, savingRevision: null };
     case 'unreachable':
       return { ...state, phase: 'offline', savingRevision: null, failures: state.failures + 1 };
     case 'retried':

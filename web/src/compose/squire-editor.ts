@@ -123,7 +123,11 @@ export class Editor {
   fillImages(urlOf: (contentId: string) => Promise<string | undefined>): void {
     for (const { contentId, image } of waitingImages(this.#root)) {
       void urlOf(contentId).then((url) => {
-        if (url !== undefined) image.src = url;
+        if (url === undefined) return;
+        // It is no change of the text.
+        this.#squire.modifyDocument(() => {
+          image.src = url;
+        });
       });
     }
   }

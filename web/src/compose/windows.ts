@@ -8,9 +8,10 @@ import { undo } from '../app/undo.js';
 import { t } from '../i18n/t.js';
 import { beginning } from './beginning.js';
 import { ComposeWindow, contentOf, EMPTY_FIELDS, type WindowContent } from './compose-window.js';
-import { DraftSaver, type OtherVersion } from './draft-saver.js';
+import { DraftSaver } from './draft-saver.js';
 import { Journal, type KeptWindow } from './journal.js';
 import type { ComposeContext, Opening } from './open.js';
+import type { StoredVersion } from './stored-version.js';
 import { alone, livingTabs } from './tabs.js';
 
 /** A window and what saves it. */
@@ -200,7 +201,7 @@ export class ComposeWindows {
     saver.resume(found !== undefined && found.etag !== kept.etag && kept.etag !== null ? found : undefined);
   }
 
-  async #read(draftId: string): Promise<OtherVersion | undefined> {
+  async #read(draftId: string): Promise<StoredVersion | undefined> {
     try {
       return await this.context.client.drafts.read(draftId);
     } catch (error) {
@@ -219,7 +220,7 @@ export class ComposeWindows {
     if (open === undefined) return;
     if (type === 'DraftUpdated') void open.saver.noticeChange();
     else if (type === 'DraftDeleted' || type === 'DeliveryStatusChanged') {
-      if (open.saver.noticeEnd()) this.#remove(open.window.id);
+      void open.saver.noticeEnd().then((isOver) => isOver && this.#remove(open.window.id));
     }
   }
 }

@@ -2,8 +2,9 @@
 // still waits, it can be taken back.
 import './timeline.css';
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { MansioClient, OutboundState } from '../../../../src/client/index.js';
+import { bindKeys } from '../../app/keyboard.js';
 import { reasonOf } from '../../app/reason.js';
 import { undo } from '../../app/undo.js';
 import { clock, longDate } from '../../i18n/format.js';
@@ -68,8 +69,7 @@ function TakeBack({ client, email, onUndone }: TakeBackProps) {
     }, SECOND_MS);
     return () => clearInterval(timer);
   }, [dueAt]);
-  if (dueAt === undefined) return null;
-  const seconds = Math.max(0, Math.ceil((dueAt - now.value) / SECOND_MS));
+  const seconds = Math.max(0, Math.ceil(((dueAt ?? 0) - now.value) / SECOND_MS));
   const takeBack = async () => {
     isAsked.value = true;
     try {
@@ -82,6 +82,15 @@ function TakeBack({ client, email, onUndone }: TakeBackProps) {
     isAsked.value = false;
   };
   const isSoon = seconds <= 60;
+  const take = useRef(takeBack);
+  take.current = takeBack;
+  const isHeld = dueAt !== undefined;
+  // The key undoes the newest action: while the email waits for its seconds, that is its sending.
+  useEffect(
+    () => (isHeld && isSoon ? bindKeys([{ keys: 'z', run: () => void take.current() }]) : undefined),
+    [isHeld && isSoon],
+  );
+  if (dueAt === undefined) return null;
   return (
     <div class="timeline-hold">
       <p>

@@ -16,7 +16,7 @@ export const compose: Translation<typeof english> = {
   'compose.bcc': 'Bcc',
   'compose.subject': 'Betreff',
   'compose.text': 'Nachrichtentext',
-  'compose.people': 'Personen, denen Sie geschrieben haben',
+  'compose.people': 'Bekannte Personen',
   'compose.change': '{name} ändern',
   'compose.changeInvalid': '{name} ändern: das ist keine Adresse',
   'compose.remove': '{name} entfernen',
@@ -67,7 +67,7 @@ export const compose: Translation<typeof english> = {
   'compose.conflict.both': 'Beide behalten',
   'compose.conflict.taken': 'Jetzt steht hier die andere Fassung',
   'compose.problem.offline':
-    'Keine Verbindung. Was Sie geschrieben haben, bleibt in diesem Browser und wird gespeichert, sobald der Server antwortet.',
+    'Noch nicht gespeichert: Der Server antwortet nicht. Was Sie geschrieben haben, bleibt in diesem Browser und wird gespeichert, sobald er antwortet.',
   'compose.problem.refused': 'Der Server lehnt das ab: {reason} Was Sie geschrieben haben, bleibt in diesem Fenster.',
   'compose.problem.editor':
     'Der Editor lässt sich nicht laden. Prüfen Sie die Verbindung und öffnen Sie den Entwurf noch einmal.',

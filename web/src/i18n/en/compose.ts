@@ -13,7 +13,7 @@ export const compose = {
   'compose.bcc': 'Bcc',
   'compose.subject': 'Subject',
   'compose.text': 'Message body',
-  'compose.people': 'People you have written to',
+  'compose.people': 'Known people',
   'compose.change': 'Change {name}',
   'compose.changeInvalid': 'Change {name}, which is no address',
   'compose.remove': 'Remove {name}',
@@ -62,7 +62,7 @@ export const compose = {
   'compose.conflict.both': 'Keep both',
   'compose.conflict.taken': 'The other version is here now',
   'compose.problem.offline':
-    'No connection. What you wrote is kept in this browser and saved as soon as the server answers.',
+    'Not saved yet: the server does not answer. What you wrote is kept in this browser and saved as soon as it does.',
   'compose.problem.refused': 'The server refuses this: {reason} What you wrote is kept in this window.',
   'compose.problem.editor': 'The editor cannot be loaded. Check the connection, and open this draft again.',
   'compose.problem.noRecipient': 'Add at least one recipient.',
