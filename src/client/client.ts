@@ -1,19 +1,18 @@
 // Creates a client and puts its parts together. It needs no page: it works in browsers and in Node.js.
-import { defer, type Observable, type Subscription } from 'rxjs';
+import { defer, type Observable, Subject, takeUntil } from 'rxjs';
 import { ActionQueue } from './actions/action-queue.js';
 import { actionsOf } from './actions/actions.js';
 import { Overlays } from './actions/overlays.js';
 import type { ClientOptions, MansioClient } from './client-types.js';
 import { draftsOver } from './drafts.js';
 import { Emails } from './emails.js';
-import { Folders } from './folders.js';
-import type { Label, Preferences, Session } from './generated/rest.js';
+import { FollowedAccount } from './followed-account.js';
+import type { Session } from './generated/rest.js';
 import { pageOrigin } from './hub/environment.js';
 import { HubLink } from './hub/hub-link.js';
 import { Lists } from './lists/lists.js';
 import { ListSubscriptions } from './lists/subscriptions.js';
 import { outboundState } from './outbound.js';
-import { refreshed } from './refreshed.js';
 import { refusalOf } from './refusal.js';
 import { filled, Rest, tokenOf } from './rest.js';
 
@@ -70,47 +69,50 @@ interface Mail {
 
 /** What is read, followed and changed. */
 function mailOver(rest: Rest, link: HubLink): Mail {
-  const folders = new Folders(rest, link, (folder) => lists.countsOf(folder));
-  const folder = (idOrRole: string) => folders.find(idOrRole);
-  const overlays = new Overlays(folder);
-  const lists = new Lists(new ListSubscriptions(link, rest), overlays, () => folders.counted());
+  const overlays = new Overlays((folder) => followed.find(folder));
+  const lists = new Lists(new ListSubscriptions(link, rest), overlays, () => followed.folders.counted());
   const emails = new Emails(rest, link, lists, overlays);
   const queue = new ActionQueue(rest);
-  let known: Subscription | undefined;
-  /** Lists and actions need to know the folders. */
-  const withFolders = <T>(value: T): T => {
-    known ??= folders.folders$.subscribe({
-      error: () => {
-        known = undefined;
-      },
-    });
-    return value;
-  };
-  const act = actionsOf({ queue, overlays, link, folder, find: (id) => lists.find(id) ?? emails.find(id) });
+  const closed$ = new Subject<void>();
+  let followed = new FollowedAccount(rest, link, lists);
+  const act = actionsOf({
+    queue,
+    overlays,
+    link,
+    folder: (folder) => followed.find(folder),
+    find: (id) => lists.find(id) ?? emails.find(id),
+  });
+  const open = <T>(stream: () => Observable<T>) => defer(stream).pipe(takeUntil(closed$));
   return {
     part: {
-      list: (query, range$) => defer(() => withFolders(lists.view(query, range$))),
-      folders$: folders.folders$,
-      labels$: refreshed<readonly Label[]>(link, {
-        read: () => rest.request('GET', '/api/labels'),
-        touch: ({ type }) => (/^Label|^Email(Placed|Unplaced|Deleted)/.test(type) ? 'read' : undefined),
-      }),
-      preferences$: refreshed<Preferences>(link, {
-        read: () => rest.request('GET', '/api/preferences'),
-        touch: (event, newest) =>
-          event.type === 'PreferencesChanged' ? { ...newest, ...chosen(event.payload) } : undefined,
-      }),
-      email: (id) => emails.email(id),
-      thread: (threadId) => emails.thread(threadId),
-      outbound: (id) => outboundState(id, rest, link),
-      act: { ...act, move: (ids, moved) => withFolders(act.move(ids, moved)) },
+      list: (query, range$) =>
+        open(() => {
+          followed.keepFolders();
+          return lists.view(query, range$);
+        }),
+      folders$: open(() => followed.folders.folders$),
+      labels$: open(() => followed.labels$),
+      preferences$: open(() => followed.preferences$),
+      email: (id) => open(() => emails.email(id)),
+      thread: (threadId) => open(() => emails.thread(threadId)),
+      outbound: (id) => open(() => outboundState(id, rest, link)),
+      act: {
+        ...act,
+        move(ids, moved) {
+          followed.keepFolders();
+          return act.move(ids, moved);
+        },
+      },
     },
     forget() {
+      followed.end();
+      followed = new FollowedAccount(rest, link, lists);
       lists.forget();
       emails.forget();
     },
     close() {
-      known?.unsubscribe();
+      closed$.next();
+      followed.end();
       lists.close();
       queue.close();
     },
@@ -120,11 +122,8 @@ function mailOver(rest: Rest, link: HubLink): Mail {
 type SessionPart = Pick<MansioClient, 'signIn' | 'signOut' | 'sessions' | 'endSession'>;
 
 function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPart {
-  const sessions = async (): Promise<readonly Session[]> =>
-    (await (await rest.send({ method: 'GET', path: '/api/sessions' })).json()) as readonly Session[];
-  const endSession = async (id: string): Promise<void> => {
-    await rest.send({ method: 'DELETE', path: filled('/api/sessions/{id}', { id }) });
-  };
+  const sessions = () => rest.request('GET', '/api/sessions');
+  const endSession = (id: string): Promise<void> => rest.request('DELETE', '/api/sessions/{id}', { params: { id } });
   return {
     sessions,
     endSession,
@@ -147,9 +146,4 @@ function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPar
       link.signedOut();
     },
   };
-}
-
-/** The preferences that were chosen, without those that the payload does not have. */
-function chosen<T extends object>(payload: T): { [K in keyof T]-?: NonNullable<T[K]> } {
-  return payload as { [K in keyof T]-?: NonNullable<T[K]> };
 }

@@ -20,6 +20,8 @@ export interface RefreshedOptions<T> {
 /** Events come in bursts, and one reading serves all of a burst. */
 const BURST_MS = 20;
 const LEAST_MS = 1_000;
+/** While events keep coming the readings become rarer, down to one in this time: a key has 100 requests a minute for everything. */
+const RAREST_MS = 8_000;
 const LONGEST_RETRY_MS = 30_000;
 /** A value without subscribers is followed for this time, so that going back shows it at once. */
 const LINGER_MS = 10_000;
@@ -31,6 +33,7 @@ export function refreshed<T>(link: HubLink, options: RefreshedOptions<T>): Obser
       next: (newest) => subscriber.next(newest),
       error: (error) => subscriber.error(error),
     });
+    subscriber.add(link.state$.subscribe({ complete: () => subscriber.complete() }));
     return () => value.end();
   }).pipe(share({ connector: () => new ReplaySubject<T>(1), resetOnRefCountZero: () => timer(LINGER_MS) }));
 }
@@ -50,6 +53,8 @@ class Refreshed<T> {
   #isStale = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
+  /** The least time to the next reading. */
+  #paceMs = 0;
   #failures = 0;
   #isEnded = false;
 
@@ -89,8 +94,7 @@ class Refreshed<T> {
   #stale(soonMs: number): void {
     this.#isStale = true;
     if (this.#isReading || this.#timer !== undefined) return;
-    const { leastMs = LEAST_MS } = this.#options;
-    this.#schedule(Math.max(soonMs, this.#readAt + leastMs - performance.now()));
+    this.#schedule(Math.max(soonMs, this.#readAt + this.#paceMs - performance.now()));
   }
 
   #schedule(ms: number): void {
@@ -102,6 +106,9 @@ class Refreshed<T> {
     this.#timer = undefined;
     this.#isReading = true;
     this.#isStale = false;
+    const { leastMs = LEAST_MS } = this.#options;
+    const isSoon = performance.now() - this.#readAt < 2 * this.#paceMs;
+    this.#paceMs = isSoon ? Math.min(RAREST_MS, 1.5 * this.#paceMs) : leastMs;
     this.#readAt = performance.now();
     let waitMs: number | undefined;
     try {

@@ -138,6 +138,37 @@ test('lists, counts and emails follow what happens; actions show at once and are
   t.true(nowhere.error instanceof NotFound);
 });
 
+test('an email that was sent is followed to its end, and the client ends all streams', async (t) => {
+  const client = await clientOf(t, 'sender');
+  await accountOn(node, 'recipient');
+  const recipients = [{ address: 'recipient@example.test', type: 'To' as const }];
+  const { id } = await client.send({ fromAddress: 'sender@example.test', subject: 'Hello', textBody: 'x', recipients });
+  const { email, timeline } = await when(client.outbound(id), (state) => state.email.status === 'Sent');
+  t.is(email.subject, 'Hello');
+  t.deepEqual(
+    timeline.map(({ recipient, steps }) => [recipient.address, ...steps.map(({ kind }) => kind)]),
+    [['recipient@example.test', 'queued', 'delivered']],
+  );
+  await t.throwsAsync(firstValueFrom(client.outbound(t.title.length.toString())), { instanceOf: NotFound });
+  const ends = [client.list({}), client.folders$, client.preferences$, client.events$, client.connection$].map(
+    (stream$) => lastValueFrom(stream$ as Observable<unknown>, { defaultValue: undefined }),
+  );
+  client.close();
+  await Promise.all(ends);
+  t.pass();
+});
+
+test('preferences follow what other windows choose', async (t) => {
+  const client = await clientOf(t, 'chooser');
+  t.is((await firstValueFrom(client.preferences$)).theme, 'system');
+  const dark = when(client.preferences$, ({ theme }) => theme === 'dark');
+  await client.request('PUT', '/api/preferences', { body: { theme: 'dark' } });
+  t.is((await dark).displayDensity, 'comfortable');
+  const label$ = when(client.labels$, (labels) => labels.length === 1);
+  await client.request('POST', '/api/labels', { body: { name: 'Work', color: '#aabbcc', sortOrder: 0 } });
+  t.is((await label$)[0]!.name, 'Work');
+});
+
 test('more lists than a connection may follow are shown all the same', async (t) => {
   const client = await clientOf(t, 'many');
   await receive('many@example.test', ['only']);

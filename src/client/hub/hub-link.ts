@@ -99,6 +99,7 @@ export class HubLink {
   renew(): void {
     this.#cursor = null;
     this.#isRenewed = true;
+    if (this.state$.value === 'signedOut') this.#become('connecting');
     void this.#connection?.stop();
     this.retry();
   }
@@ -141,12 +142,13 @@ export class HubLink {
       this.#connection = undefined;
       this.#waiting = [];
       if (this.#isClosed) return;
+      if (this.state$.value === 'live') this.#become('reconnecting');
+      if (this.#isRenewed) continue;
       if (this.state$.value === 'signedOut') {
-        if (!this.#isRenewed) await this.#pause.forever();
-        this.#become('connecting');
+        // The next token may be accepted; a cookie changes with a sign-in, here or in another window.
+        await (this.#options.token === undefined ? this.#pause.forever() : this.#pause.for(LONGEST_PAUSE_MS));
         continue;
       }
-      if (this.state$.value === 'live') this.#become('reconnecting');
       // All clients of a node that stops lose their connections at once, so each waits for a random time.
       await this.#pause.for(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures));
       failures++;
