@@ -6,6 +6,9 @@ import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { bindKeys, bound, type Shortcut } from './keyboard.js';
 
+/** As keyboards name them. */
+const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: '↵' };
+
 const isOpen = signal(false);
 
 export function showKeys(): void {
@@ -36,7 +39,7 @@ export function KeysSheet() {
           <div key={text}>
             <dt>
               {keys.map((one) => (
-                <kbd key={one}>{one === ' ' ? '␣' : one}</kbd>
+                <kbd key={one}>{SHOWN[one] ?? one}</kbd>
               ))}
             </dt>
             <dd>{text}</dd>

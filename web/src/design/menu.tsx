@@ -66,7 +66,7 @@ export interface MenuItemProps {
 export function MenuItem({ children, isChosen, isCheckbox = false, onChoose }: MenuItemProps) {
   const role = isChosen === undefined ? 'menuitem' : isCheckbox ? 'menuitemcheckbox' : 'menuitemradio';
   return (
-    <button type="button" class="menu-item" role={role} aria-checked={isChosen} tabIndex={-1} onClick={onChoose}>
+    <button type="button" class="menu-item" role={role} aria-checked={isChosen} onClick={onChoose}>
       {children}
     </button>
   );

@@ -1,7 +1,7 @@
 // The first column: who is signed in, the folders with what is unread in them, and the labels with their colours. On narrow windows it is a
 // drawer.
 import './folders.css';
-import { signal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
 import { hrefOf, PLACES, type Place, type Route, withEmail } from '../app/route.js';
@@ -10,6 +10,7 @@ import { ComposeButton } from '../app/writing.js';
 import { Avatar } from '../design/avatar.js';
 import { Icon, type IconName } from '../design/icon.js';
 import { formatNumber, t } from '../i18n/t.js';
+import { accepts, drop } from '../list/drag.js';
 import { folderName, PLACE_ICONS, placeName } from './folder-name.js';
 
 /** Whether the drawer is open; wide windows show the column always. */
@@ -22,10 +23,10 @@ export function Folders() {
   const drawer = useDrawer();
   return (
     <>
-      <div class={isDrawerOpen.value ? 'folders is-open' : 'folders'} ref={drawer}>
+      <nav class={isDrawerOpen.value ? 'folders is-open' : 'folders'} aria-label={t('folders.title')} ref={drawer}>
         <Account store={store} />
         <ComposeButton place="folders" />
-        <nav aria-label={t('folders.title')}>
+        <div class="folders-lists">
           <ul>
             {PLACES.map((place) => (
               <PlaceLink key={place} place={place} store={store} />
@@ -44,14 +45,14 @@ export function Folders() {
               </ul>
             </>
           )}
-        </nav>
-        <footer>
-          <button type="button" class="button is-plain" onClick={() => void store.signOut()}>
+        </div>
+        <div>
+          <button type="button" class="button is-plain folders-sign-out" onClick={() => void store.signOut()}>
             <Icon name="log-out" />
             {t('app.signOut')}
           </button>
-        </footer>
-      </div>
+        </div>
+      </nav>
       {isDrawerOpen.value && <div class="folders-shade" aria-hidden="true" onClick={closeDrawer} />}
     </>
   );
@@ -63,7 +64,7 @@ function closeDrawer(): void {
 
 /** The drawer takes the focus, gives it back, and closes with Escape. */
 function useDrawer() {
-  const drawer = useRef<HTMLDivElement>(null);
+  const drawer = useRef<HTMLElement>(null);
   const isOpen = isDrawerOpen.value;
   useEffect(() => {
     if (!isOpen) return;
@@ -105,6 +106,7 @@ function PlaceLink({ place, store }: { readonly place: Place; readonly store: St
       name={placeName(place)}
       icon={PLACE_ICONS[place]}
       count={count}
+      folder={folder}
       store={store}
     />
   );
@@ -126,6 +128,7 @@ function OwnLink({ folder, all, store }: OwnLinkProps) {
       color={folder.color ?? undefined}
       count={folder.unread}
       depth={depthOf(folder, all)}
+      folder={folder}
       store={store}
     />
   );
@@ -148,20 +151,36 @@ interface FolderLinkProps {
   readonly color?: string | undefined;
   readonly count: number | undefined;
   readonly depth?: number;
+  /** Where rows can be dropped; flagged emails have no folder. */
+  readonly folder: Folder | undefined;
   readonly store: Store;
 }
 
-function FolderLink({ to, name, icon, color, count = 0, depth = 0, store }: FolderLinkProps) {
+function FolderLink({ to, name, icon, color, count = 0, depth = 0, folder, store }: FolderLinkProps) {
+  const isTarget = useSignal(false);
   const href = hrefOf(to);
   const isCurrent = href === hrefOf(withEmail(store.list.route.value, undefined));
   return (
     <li>
       <a
-        class="folder"
+        class={isTarget.value ? 'folder is-target' : 'folder'}
         href={href}
         aria-current={isCurrent ? 'page' : undefined}
         style={{ paddingInlineStart: `${12 + depth * 16}px` }}
         onClick={closeDrawer}
+        onDragOver={(event) => {
+          if (!accepts(folder)) return;
+          event.preventDefault();
+          isTarget.value = true;
+        }}
+        onDragLeave={() => {
+          isTarget.value = false;
+        }}
+        onDrop={(event) => {
+          event.preventDefault();
+          isTarget.value = false;
+          if (accepts(folder)) drop(store, folder);
+        }}
       >
         {icon ? <Icon name={icon} /> : <span class="folder-color" style={{ background: color ?? 'var(--soft)' }} />}
         <span class="folder-name">{name}</span>

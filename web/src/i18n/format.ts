@@ -25,7 +25,7 @@ export function daysBetween(then: Date, now: Date): number {
 /** For a row: the time today, the day of the week within a week, else the date. */
 export function shortDate(then: Date, now: Date): string {
   const days = daysBetween(then, now);
-  if (days === 0) return formatted(then, { hour: '2-digit', minute: '2-digit' });
+  if (days === 0) return formatted(then, { timeStyle: 'short' });
   if (days > 0 && days < WEEK_DAYS) return formatted(then, { weekday: 'short' });
   if (then.getFullYear() === now.getFullYear()) return formatted(then, { day: 'numeric', month: 'short' });
   return formatted(then, { day: 'numeric', month: 'numeric', year: 'numeric' });
@@ -37,7 +37,7 @@ export function longDate(then: Date): string {
 }
 
 export function clock(then: Date, { seconds = false }: { readonly seconds?: boolean } = {}): string {
-  return formatted(then, { hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) });
+  return formatted(then, { timeStyle: seconds ? 'medium' : 'short' });
 }
 
 export function monthName(then: Date): string {

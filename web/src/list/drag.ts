@@ -15,14 +15,18 @@ export function startDrag({ list }: Store, event: DragEvent): void {
   event.dataTransfer.setData('text/plain', list.item(id)?.subject ?? '');
 }
 
-/** Whether rows can be dropped on a folder. */
+export function endDrag(): void {
+  dragged = [];
+}
+
+/** Whether the rows that are dragged can be dropped on a folder. */
 export function accepts(folder: Folder | undefined): folder is Folder {
   return dragged.length > 0 && folder !== undefined && folder.role !== 'drafts' && folder.role !== 'sent';
 }
 
 export function drop(store: Store, folder: Folder): void {
   const ids = dragged;
-  dragged = [];
+  endDrag();
   if (folder.role !== 'label') moveTo(store, folder.id, ids);
   else {
     const without = ids.filter((id) => !store.list.item(id)?.labels.some((label) => label.id === folder.id));

@@ -9,7 +9,7 @@ import { openListed } from '../app/writing.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { type GroupHeader, groupHeaders } from './date-groups.js';
-import { startDrag } from './drag.js';
+import { endDrag, startDrag } from './drag.js';
 import { type Anchor, anchorsAt, heldAt, ListGeometry } from './geometry.js';
 import { Row, WaitingRow } from './row.js';
 
@@ -55,6 +55,7 @@ export function List() {
           style={{ height: `${geometry.height}px` }}
           onClick={(event) => clicked(store, event)}
           onDragStart={(event) => startDrag(store, event)}
+          onDragEnd={endDrag}
           onFocusIn={(event) => {
             const id = idOf(event);
             if (id !== undefined) list.cursorId.value = id;

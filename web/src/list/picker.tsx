@@ -84,8 +84,8 @@ function OpenPicker({ what, ids }: Picking) {
         class="input"
         role="combobox"
         aria-label={what === 'label' ? t('act.label') : t('act.move')}
-        aria-expanded="true"
-        aria-controls="picker-list"
+        aria-expanded={found.length > 0}
+        aria-controls={found.length > 0 ? 'picker-list' : undefined}
         aria-autocomplete="list"
         aria-activedescendant={found[at] && `picker-${found[at].id}`}
         placeholder={t('act.find')}
