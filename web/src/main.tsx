@@ -5,8 +5,10 @@ import { render } from 'preact';
 import { createClient } from '../../src/client/index.js';
 import { App } from './app/app.js';
 import { startKeyboard } from './app/keyboard.js';
+import { takeBack } from './app/mail-actions.js';
 import { startRouter } from './app/router.js';
 import { Store, StoreContext } from './app/store.js';
+import { undo } from './app/undo.js';
 import { fetchWithProgress } from './compose/upload-progress.js';
 import { installSprite } from './design/sprite.js';
 import { currentLanguage, direction, setLanguage } from './i18n/t.js';
@@ -20,6 +22,7 @@ document.documentElement.dir = direction();
 installSprite();
 startRouter();
 startKeyboard();
+undo.resume((inverses) => takeBack(store, inverses));
 render(
   <StoreContext.Provider value={store}>
     <App />

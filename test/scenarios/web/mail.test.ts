@@ -76,6 +76,9 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
   await row(page, 'Contract').waitFor({ state: 'detached' });
   await page.getByText('2 unread · 2', { exact: true }).waitFor();
   await page.getByText('Moved to Archive').waitFor();
+  // The offer to undo survives a reload.
+  await page.reload();
+  await row(page, 'Ticket').waitFor();
   await page.keyboard.press('z');
   await row(page, 'Contract').waitFor();
 

@@ -7,7 +7,7 @@ import { reasonOf } from './reason.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
-import { undo } from './undo.js';
+import { type Inverse, undo } from './undo.js';
 
 /** The emails whose deletion for good waits for an answer (delete-question.tsx asks). */
 export const inQuestion = signal<readonly string[]>([]);
@@ -41,9 +41,10 @@ export function trash(store: Store, ids = targets(store)): void {
 export function moveTo(store: Store, to: string, ids = targets(store)): void {
   if (ids.length === 0) return;
   const folder = store.folder(to);
+  const inverses = movesBack(store, ids);
   leaveRows(store, ids);
   const action = store.client.act.move(ids, { to });
-  settle(action, t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : to }));
+  settle(action, t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : to }), inverses);
 }
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
@@ -54,30 +55,60 @@ export function deleteForGood(store: Store, ids: readonly string[]): void {
 
 export function setRead(store: Store, isRead: boolean, ids = targets(store)): void {
   if (ids.length === 0) return;
-  settle(
-    store.client.act.markRead(ids, isRead),
-    t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length }),
-  );
+  const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length });
+  const changed = ids.filter((id) => store.list.item(id)?.isRead === !isRead);
+  settle(store.client.act.markRead(ids, isRead), text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
 }
 
 /** Flags all, or none when all are flagged. */
 export function toggleFlag(store: Store, ids = targets(store)): void {
   if (ids.length === 0) return;
   const isFlagged = !ids.every((id) => store.list.item(id)?.isFlagged === true);
-  settle(
-    store.client.act.flag(ids, isFlagged),
-    t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length }),
-  );
+  const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length });
+  const changed = ids.filter((id) => store.list.item(id)?.isFlagged === !isFlagged);
+  settle(store.client.act.flag(ids, isFlagged), text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
 }
 
 /** Puts the label on all, or takes it off when all have it. */
 export function toggleLabel(store: Store, label: Folder, ids = targets(store)): void {
   if (ids.length === 0) return;
-  const have = (id: string) => store.list.item(id)?.labels.some((one) => one.id === label.id) === true;
+  const without = ids.filter((id) => !store.list.item(id)?.labels.some((one) => one.id === label.id));
   const { act } = store.client;
+  const labelId = label.id;
   const values = { count: ids.length, label: label.name };
-  if (ids.every(have)) settle(act.unlabel(ids, label.id), t('list.unlabelled', values));
-  else settle(act.label(ids, label.id), t('list.labelled', values));
+  if (without.length === 0) {
+    settle(act.unlabel(ids, labelId), t('list.unlabelled', values), [{ act: 'label', ids, labelId }]);
+  } else {
+    settle(act.label(ids, labelId), t('list.labelled', values), [{ act: 'unlabel', ids: without, labelId }]);
+  }
+}
+
+/** Takes back what was done before the page was loaded again. */
+export async function takeBack({ client: { act } }: Store, inverses: readonly Inverse[]): Promise<void> {
+  const actions = inverses.map((inverse) => {
+    switch (inverse.act) {
+      case 'move':
+        return act.move(inverse.ids, { to: inverse.to });
+      case 'markRead':
+        return act.markRead(inverse.ids, inverse.isRead);
+      case 'flag':
+        return act.flag(inverse.ids, inverse.isFlagged);
+      default:
+        return act[inverse.act](inverse.ids, inverse.labelId);
+    }
+  });
+  await Promise.all(actions.map(({ done }) => done));
+}
+
+/** The moves that bring emails back to their folders; undefined when one has several, or is not known. */
+function movesBack(store: Store, ids: readonly string[]): readonly Inverse[] | undefined {
+  const byFolder = new Map<string, string[]>();
+  for (const id of ids) {
+    const own = store.list.item(id)?.folderIds.filter((folderId) => store.folder(folderId)?.role !== 'label') ?? [];
+    if (own.length !== 1) return undefined;
+    byFolder.set(own[0]!, [...(byFolder.get(own[0]!) ?? []), id]);
+  }
+  return [...byFolder].map(([to, moved]) => ({ act: 'move', ids: moved, to }));
 }
 
 /** The keys go on at the row after those that leave the list, and an open email that leaves it is closed. */
@@ -94,8 +125,8 @@ function leaveRows(store: Store, ids: readonly string[]): void {
   if (openId !== undefined && gone.has(openId)) go(withEmail(list.route.peek(), undefined));
 }
 
-function settle(action: Action, text: string): void {
-  undo.offer({ text, undo: () => action.undo() });
+function settle(action: Action, text: string, inverses?: readonly Inverse[]): void {
+  undo.offer({ text, undo: () => action.undo(), ...(inverses && { inverses }) });
   action.done.catch(failed);
 }
 

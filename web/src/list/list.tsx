@@ -12,6 +12,7 @@ import { type GroupHeader, groupHeaders } from './date-groups.js';
 import { endDrag, startDrag } from './drag.js';
 import { type Anchor, anchorsAt, heldAt, ListGeometry } from './geometry.js';
 import { Row, WaitingRow } from './row.js';
+import { cancelSwipe, endSwipe, moveSwipe, startSwipe } from './swipe.js';
 
 const ROW_PX = { comfortable: 77, compact: 44, spacious: 92 } as const;
 const HEADER_PX = 36;
@@ -56,6 +57,10 @@ export function List() {
           onClick={(event) => clicked(store, event)}
           onDragStart={(event) => startDrag(store, event)}
           onDragEnd={endDrag}
+          onTouchStart={startSwipe}
+          onTouchMove={moveSwipe}
+          onTouchEnd={() => endSwipe(store)}
+          onTouchCancel={cancelSwipe}
           onFocusIn={(event) => {
             const id = idOf(event);
             if (id !== undefined) list.cursorId.value = id;

@@ -1,11 +1,10 @@
 // Searches as people type them: words and phrases, and operators such as from:ann, has:attachment, before:2026-12-01, in:archive, is:unread.
-// A word that only looks like an operator stays a word.
+// A word that only looks like an operator stays a word. Names after from: and to: are words as well: the service finds words in senders and
+// recipients, and in what an email says.
 
 export interface SearchQuery {
   /** Words and phrases, as the server takes them. */
   readonly q: string;
-  readonly from?: string;
-  readonly to?: string;
   readonly hasAttachments?: true;
   /** ISO 8601 dates; both days are included. */
   readonly fromDate?: string;
@@ -23,6 +22,8 @@ export interface Searchable {
   readonly role: string;
 }
 
+type Criterion = Omit<SearchQuery, 'q'>;
+
 /** An operator with or without quotes around its value, a phrase, or a word. */
 const PART = /(\w+):"([^"]*)"?|(\w+):([^\s"]+)|"[^"]*"?|\S+/g;
 const DATE = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
@@ -30,21 +31,25 @@ const DAY_MS = 86_400_000;
 
 export function parseSearch(text: string, folders: readonly Searchable[]): SearchQuery {
   const words: string[] = [];
-  let query: Omit<SearchQuery, 'q'> = {};
+  let query: Criterion = {};
   for (const [part, quotedName, quotedValue, name = quotedName, value = quotedValue] of text.matchAll(PART)) {
     const found = name && value ? operator(name.toLowerCase(), value, folders) : undefined;
     if (found === undefined) words.push(part);
+    else if ('word' in found) words.push(found.word);
     else query = { ...query, ...found };
   }
   return { q: words.join(' '), ...query };
 }
 
-function operator(name: string, value: string, folders: readonly Searchable[]): Omit<SearchQuery, 'q'> | undefined {
+function operator(
+  name: string,
+  value: string,
+  folders: readonly Searchable[],
+): Criterion | { readonly word: string } | undefined {
   switch (name) {
     case 'from':
-      return { from: value };
     case 'to':
-      return { to: value };
+      return { word: /\s/.test(value) ? `"${value}"` : value };
     case 'has':
       return value.toLowerCase().startsWith('attachment') ? { hasAttachments: true } : undefined;
     case 'after':
@@ -60,7 +65,7 @@ function operator(name: string, value: string, folders: readonly Searchable[]): 
   }
 }
 
-function state(value: string): Omit<SearchQuery, 'q'> | undefined {
+function state(value: string): Criterion | undefined {
   if (value === 'unread') return { isRead: false };
   if (value === 'read') return { isRead: true };
   return value === 'flagged' || value === 'starred' ? { isFlagged: true } : undefined;
@@ -76,7 +81,7 @@ function day<T>(value: string, days: number, of: (date: string) => T): T | undef
   return of(new Date(ms + days * DAY_MS).toISOString().slice(0, 10));
 }
 
-function inFolder(value: string, folders: readonly Searchable[]): Omit<SearchQuery, 'q'> | undefined {
+function inFolder(value: string, folders: readonly Searchable[]): Criterion | undefined {
   const found = folders.find(({ id, name, role }) => {
     const isOwn = role === 'label' || role === 'folder';
     return id === value || (isOwn ? name.toLowerCase() === value : role === value || name.toLowerCase() === value);
