@@ -39,15 +39,20 @@ export type Label = Infer<typeof label>;
 
 const labelShape = { name: string(), color: string(), sortOrder: integer() };
 
-/** The fields of a filter that the user sets. Null means that a condition is not set; names and words have a valid form and length. */
-const rule = {
-  name: string(),
-  isEnabled: boolean(),
-  priority: integer(),
+/** Null means that a condition is not set; words have a valid form and length. */
+const conditions = {
   fromAddressContains: nullable(string()),
   subjectContains: nullable(string()),
   bodyContains: nullable(string()),
   hasAttachments: nullable(boolean()),
+};
+
+/** The fields of a filter that the user sets; the name has a valid form and length. */
+const rule = {
+  name: string(),
+  isEnabled: boolean(),
+  priority: integer(),
+  ...conditions,
   markAsRead: nullable(boolean()),
   assignLabelId: nullable(string()),
   delete: nullable(boolean()),
@@ -68,6 +73,13 @@ const awaitingBody = object({
   emailId: string(),
   blob: string(),
   filters: array(object({ id: string(), bodyContains: string() })),
+});
+
+/** `untestedCount`: emails whose body could not be read in time. */
+const filterTrial = object({
+  matchCount: integer(),
+  matchedEmailIds: array(string()),
+  untestedCount: integer(),
 });
 
 const done = object({});
@@ -229,18 +241,16 @@ export const mailboxProtocol = protocol('mailbox', {
       payload: object({}),
       reply: object({ emails: array(awaitingBody) }),
     }),
-    /**
-     * Tests which of the newest `limit` emails of the inbox the filter matches, newest first; it changes nothing. `untestedCount`: emails
-     * whose body could not be read in time.
-     */
+    /** Tests which of the newest `limit` emails of the inbox the filter matches, newest first; it changes nothing. */
     testFilter: query({
       payload: object({ filterId: string(), limit: integer() }),
-      reply: object({
-        matchCount: integer(),
-        matchedEmailIds: array(string()),
-        untestedCount: integer(),
-      }),
+      reply: filterTrial,
       refusals: ['noSuchFilter'],
+    }),
+    /** The same for conditions that no filter has yet. */
+    testConditions: query({
+      payload: object({ conditions: object(conditions), limit: integer() }),
+      reply: filterTrial,
     }),
     /** The newest 500 emails of the thread, or a page counted from the oldest; sorted oldest first. */
     thread: query({

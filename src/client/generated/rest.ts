@@ -751,6 +751,14 @@ export interface FilterTest {
   readonly untestedCount: number;
 }
 
+/** A condition that is absent, null or blank is not set; at least one must be set */
+export type FilterConditions = {
+  readonly fromAddressContains?: string | null | undefined;
+  readonly subjectContains?: string | null | undefined;
+  readonly bodyContains?: string | null | undefined;
+  readonly hasAttachments?: boolean | null | undefined;
+};
+
 export interface WebConfig {
   readonly oidc: {
     readonly authority: string;
@@ -1498,6 +1506,17 @@ export interface Paths {
         /** More than 1,000 means 1,000 */
         readonly limit?: number | undefined;
       };
+      readonly reply: FilterTest;
+    };
+  };
+  '/api/filters/test': {
+    /** Which of the newest emails of the inbox a filter with these conditions would match; it changes nothing. */
+    readonly POST: {
+      readonly query?: {
+        /** More than 1,000 means 1,000 */
+        readonly limit?: number | undefined;
+      };
+      readonly body: FilterConditions;
       readonly reply: FilterTest;
     };
   };

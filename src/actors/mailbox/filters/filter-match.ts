@@ -27,7 +27,7 @@ export interface FilterResult {
   readonly undecided: readonly FilterRow[];
 }
 
-type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
+export type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
 
 /** An email's words, case-folded once for many filters. */
 export class FoldedFacts {

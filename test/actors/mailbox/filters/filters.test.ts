@@ -375,6 +375,11 @@ test('a filter that deletes leaves nothing but the blob as a candidate; what cou
   });
   const again = await mailbox.ask('testFilter', { filterId: filter!.id, limit: 10 });
   t.deepEqual(again.reply, { matchCount: 1, matchedEmailIds: [emailId!], untestedCount: 0 });
+  const unsaved = await mailbox.ask('testConditions', {
+    conditions: { ...conditions, bodyContains: 'SPAM' },
+    limit: 10,
+  });
+  t.deepEqual(unsaved.reply, again.reply);
   t.deepEqual((await mailbox.ask('announce', { emailId: emailId! })).reply, { isKept: false });
   t.is((await mailbox.ask('announce', { emailId: emailId! })).refusal, 'noSuchEmail');
   t.is((await mailbox.ask('announce', { emailId: 'no id' })).refusal, 'noSuchEmail');

@@ -72,25 +72,32 @@ const words = (most: number) =>
 const maybe = <S extends AnyStruct>(struct: S) => optional(nullable(struct));
 const condition = () => maybe(words(LONGEST_CONDITION));
 
+const conditions = {
+  fromAddressContains: condition(),
+  subjectContains: condition(),
+  bodyContains: condition(),
+  hasAttachments: maybe(flag()),
+};
+const CONDITIONS = {
+  description: 'A condition that is absent, null or blank is not set; at least one must be set',
+  ...atLeastOne(...Object.keys(conditions)),
+};
+
 const filterInput = named(
   'FilterInput',
   record({
     name: line(LONGEST_NAME),
     isEnabled: flag(),
     priority: smallWhole({ description: 'Lower is evaluated first' }),
-    fromAddressContains: condition(),
-    subjectContains: condition(),
-    bodyContains: condition(),
-    hasAttachments: maybe(flag()),
+    ...conditions,
     markAsRead: maybe(flag()),
     assignLabelId: maybe(text({ format: 'uuid', description: 'A label of the account' })),
     delete: maybe(flag()),
   }),
-  {
-    description: 'A condition that is absent, null or blank is not set; at least one must be set',
-    ...atLeastOne('fromAddressContains', 'subjectContains', 'bodyContains', 'hasAttachments'),
-  },
+  CONDITIONS,
 );
+
+const filterConditions = named('FilterConditions', record(conditions), CONDITIONS);
 
 const EXAMPLE: Infer<typeof filterInput> = {
   name: 'Newsletters',
@@ -200,31 +207,61 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
         return { status: 200, json: outcome.reply };
       },
     }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/test`,
+      summary: 'Which of the newest emails of the inbox a filter with these conditions would match; it changes nothing',
+      tags,
+      access: WRITE,
+      query: { limit: limitParameter(TESTED, MOST_TESTED) },
+      body: filterConditions,
+      example: { fromAddressContains: 'newsletter@' },
+      replies: { 200: testResult },
+      handler: async ({ principal, query, body }) => {
+        const read = conditionsOf(body);
+        if ('problem' in read) return read.problem;
+        const payload = { conditions: read.conditions, limit: query.limit };
+        const outcome = await mailboxes.of(principal.accountId).ask('testConditions', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: outcome.reply };
+      },
+    }),
   ];
 }
 
 type Rule = Omit<Filter, 'id' | 'createdAt' | 'updatedAt' | 'lastAppliedAt' | 'timesApplied'>;
+type Conditions = Pick<Rule, keyof Infer<typeof filterConditions>>;
 
 function ruleOf(body: Infer<typeof filterInput>): { readonly rule: Rule } | { readonly problem: Problem } {
-  const { name, isEnabled, priority, hasAttachments = null, markAsRead = null, assignLabelId = null } = body;
+  const { name, isEnabled, priority, markAsRead = null, assignLabelId = null } = body;
+  const read = conditionsOf(body);
+  if ('problem' in read) return read;
   const rule: Rule = {
     name: name.trim(),
     isEnabled,
     priority,
-    fromAddressContains: set(body.fromAddressContains),
-    subjectContains: set(body.subjectContains),
-    bodyContains: set(body.bodyContains),
-    hasAttachments,
+    ...read.conditions,
     markAsRead,
     assignLabelId: assignLabelId?.toLowerCase() ?? null,
     delete: body.delete ?? null,
   };
-  const conditions = [rule.fromAddressContains, rule.subjectContains, rule.bodyContains, rule.hasAttachments];
-  if (conditions.every((condition) => condition === null)) {
-    return { problem: invalid({ conditions: ['at least one condition must be set'] }) };
-  }
   if (rule.assignLabelId !== null && !isUuid(rule.assignLabelId)) return { problem: noSuchLabel() };
   return { rule };
+}
+
+function conditionsOf(
+  body: Infer<typeof filterConditions>,
+): { readonly conditions: Conditions } | { readonly problem: Problem } {
+  const conditions: Conditions = {
+    fromAddressContains: set(body.fromAddressContains),
+    subjectContains: set(body.subjectContains),
+    bodyContains: set(body.bodyContains),
+    hasAttachments: body.hasAttachments ?? null,
+  };
+  if (Object.values(conditions).every((condition) => condition === null)) {
+    return { problem: invalid({ conditions: ['at least one condition must be set'] }) };
+  }
+  return { conditions };
 }
 
 const set = (condition: string | null | undefined): string | null =>
