@@ -3,6 +3,7 @@ import './app.css';
 import { Folders } from '../folders/folders.js';
 import { t } from '../i18n/t.js';
 import { ListPane } from '../list/list-pane.js';
+import { SettingsHost } from '../settings/open.js';
 import { SignIn } from '../sign-in/sign-in.js';
 import { ConnectionLine } from './connection-line.js';
 import { DeleteQuestion } from './delete-question.js';
@@ -30,8 +31,9 @@ export function App() {
 
 function Mail() {
   const store = useStore();
-  useMailKeys(store);
-  const isList = isListRoute(route.value);
+  const shown = route.value;
+  const isList = isListRoute(shown);
+  useMailKeys(store, isList);
   return (
     <div class={store.openId.value === undefined ? 'mail' : 'mail has-message'}>
       <Folders />
@@ -41,11 +43,13 @@ function Mail() {
             <ListPane />
             <MessagePane />
           </>
+        ) : shown.view === 'settings' ? (
+          <SettingsHost section={shown.section} />
         ) : (
           <NotFound />
         )}
       </main>
-      <ComposeButton place="corner" />
+      {isList && <ComposeButton place="corner" />}
       <DeleteQuestion />
       <Writing />
     </div>

@@ -17,12 +17,17 @@ const PLACES: readonly [keys: string, place: Place, text: TextKey][] = [
   ['g a', 'archive', 'keys.goArchive'],
 ];
 
-export function useMailKeys(store: Store): void {
-  useEffect(() => bindKeys([...moving(store), ...acting(store), ...places()]), [store]);
+/** `isList`: the other keys are for what is in a list. */
+export function useMailKeys(store: Store, isList: boolean): void {
+  useEffect(() => bindKeys(places()), []);
+  useEffect(() => (isList ? bindKeys([...moving(store), ...acting(store)]) : undefined), [store, isList]);
 }
 
 function places(): Shortcut[] {
-  return PLACES.map(([keys, place, text]) => ({ keys, text, run: () => go({ view: 'place', place }) }));
+  return [
+    ...PLACES.map(([keys, place, text]) => ({ keys, text, run: () => go({ view: 'place', place }) })),
+    { keys: 'g ,', text: 'settings.open', run: () => go({ view: 'settings', section: '' }) },
+  ];
 }
 
 function moving(store: Store): Shortcut[] {

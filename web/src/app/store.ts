@@ -1,6 +1,6 @@
 // What the page shows, as signals that the streams of the client feed. Views are functions of these signals; they change mail through
 // `mail-actions.ts`, and only this folder has the client.
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Observable, Subscription } from 'rxjs';
@@ -9,11 +9,14 @@ import {
   type Folder,
   type MansioClient,
   NetworkFault,
+  type PreferenceChanges,
   type Preferences,
   Refusal,
   type Reply,
 } from '../../../src/client/index.js';
+import { orderOf } from '../list/list-query.js';
 import { ListStore } from '../list/list-store.js';
+import { PreferenceStore } from './preferences.js';
 import { isListRoute, type ListRoute } from './route.js';
 import { route } from './router.js';
 
@@ -22,6 +25,8 @@ export type Access = 'unknown' | 'signedIn' | 'signedOut';
 
 const RETRY_MS = 2_000;
 const MINUTE_MS = 60_000;
+/** The page keeps the theme, so that its next load has the colours before the preferences are read. */
+const THEME = 'mansio.theme';
 
 export class Store {
   readonly client: MansioClient;
@@ -29,17 +34,21 @@ export class Store {
   readonly connection = signal<ConnectionState>('connecting');
   readonly profile = signal<Profile | undefined>(undefined);
   readonly folders = signal<readonly Folder[]>([]);
-  readonly preferences = signal<Preferences | undefined>(undefined);
+  readonly preferences: ReadonlySignal<Preferences | undefined>;
   /** The time of the reader, by the minute. */
   readonly now = signal(new Date());
   readonly list: ListStore;
   /** The id of the open email. */
   readonly openId = computed(() => (isListRoute(route.value) ? route.value.emailId : undefined));
+  readonly #preferences: PreferenceStore;
   #subscriptions: Subscription[] = [];
 
   constructor(client: MansioClient) {
     this.client = client;
-    this.list = new ListStore(client, this.folders);
+    this.#preferences = new PreferenceStore(client);
+    this.preferences = this.#preferences.shown;
+    const defaultSort = computed(() => orderOf(this.preferences.value?.defaultSort));
+    this.list = new ListStore(client, this.folders, defaultSort);
     client.connection$.subscribe((state) => {
       this.connection.value = state;
       if (state === 'signedOut') this.#leave();
@@ -80,6 +89,11 @@ export class Store {
     this.#leave();
   }
 
+  /** The page follows the choice at once; resolves when the server has stored it. @throws Refusal, NetworkFault */
+  prefer(choice: PreferenceChanges): Promise<void> {
+    return this.#preferences.choose(choice);
+  }
+
   /** The folder or label with this id, or with this role of the system. */
   folder(idOrRole: string): Folder | undefined {
     return this.folders.value.find(({ id, role }) => id === idOrRole || role === idOrRole);
@@ -105,7 +119,7 @@ export class Store {
       });
     this.#subscriptions = [
       into(this.client.folders$, this.folders as { value: readonly Folder[] | undefined }),
-      into(this.client.preferences$, this.preferences),
+      into(this.client.preferences$, this.#preferences.stored),
     ];
     this.list.follow();
   }
@@ -117,11 +131,12 @@ export class Store {
     this.access.value = 'signedOut';
     this.profile.value = undefined;
     this.folders.value = [];
-    this.preferences.value = undefined;
+    this.#preferences.forget();
   }
 
   #showTheme(): void {
-    const theme = this.preferences.value?.theme ?? 'system';
+    const theme = this.preferences.value?.theme ?? localStorage.getItem(THEME) ?? 'system';
+    localStorage.setItem(THEME, theme);
     if (theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
   }

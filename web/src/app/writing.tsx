@@ -6,7 +6,7 @@ import { Timeline } from '../compose/views/timeline.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { bindKeys, type Shortcut } from './keyboard.js';
-import { withEmail } from './route.js';
+import { isListRoute, withEmail } from './route.js';
 import { go, route } from './router.js';
 import { type Store, useStore } from './store.js';
 
@@ -106,7 +106,7 @@ export function openListed({ list }: Store, id: string): void {
 function keys({ list, openId }: Store): Shortcut[] {
   const answer = (kind: 'reply' | 'replyAll' | 'forward') => () => {
     const emailId = openId.peek() ?? list.cursorId.peek();
-    if (emailId === undefined) return false;
+    if (emailId === undefined || !isListRoute(route.peek())) return false;
     void compose.open({ kind, emailId });
     return true;
   };

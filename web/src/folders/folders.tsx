@@ -4,7 +4,8 @@ import './folders.css';
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
-import { hrefOf, PLACES, type Place, type Route, withEmail } from '../app/route.js';
+import { hrefOf, isListRoute, PLACES, type Place, type Route, withEmail } from '../app/route.js';
+import { route } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
 import { ComposeButton } from '../app/writing.js';
 import { Avatar } from '../design/avatar.js';
@@ -47,7 +48,16 @@ export function Folders() {
           )}
         </div>
         <div>
-          <button type="button" class="button is-plain folders-sign-out" onClick={() => void store.signOut()}>
+          <a
+            class="button is-plain folders-foot"
+            href="/settings"
+            aria-current={route.value.view === 'settings' ? 'page' : undefined}
+            onClick={closeDrawer}
+          >
+            <Icon name="settings" />
+            {t('settings.title')}
+          </a>
+          <button type="button" class="button is-plain folders-foot" onClick={() => void store.signOut()}>
             <Icon name="log-out" />
             {t('app.signOut')}
           </button>
@@ -159,7 +169,7 @@ interface FolderLinkProps {
 function FolderLink({ to, name, icon, color, count = 0, depth = 0, folder, store }: FolderLinkProps) {
   const isTarget = useSignal(false);
   const href = hrefOf(to);
-  const isCurrent = href === hrefOf(withEmail(store.list.route.value, undefined));
+  const isCurrent = isListRoute(route.value) && href === hrefOf(withEmail(store.list.route.value, undefined));
   return (
     <li>
       <a

@@ -1,5 +1,5 @@
 // The menu of a list: which of its emails it shows, in which order, and how its rows look. The look is a preference, kept by the server.
-import type { EmailSort } from '../../../src/client/index.js';
+import type { EmailSort, PreferenceChanges } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
 import { undo } from '../app/undo.js';
@@ -100,12 +100,9 @@ function plain(key: PlainKey): string {
   return t(key as 'list.all');
 }
 
-async function prefer(
-  store: Store,
-  body: { readonly displayDensity?: 'compact' | 'comfortable' | 'spacious'; readonly groupByDate?: boolean },
-): Promise<void> {
+async function prefer(store: Store, choice: PreferenceChanges): Promise<void> {
   try {
-    await store.client.request('PUT', '/api/preferences', { body });
+    await store.prefer(choice);
   } catch (error) {
     undo.say(t('app.failed', { reason: reasonOf(error) }));
   }

@@ -1,5 +1,5 @@
 // Which list of the client a route shows, with the reader's order and filter.
-import type { EmailSort, ListQuery } from '../../../src/client/index.js';
+import type { EmailSort, ListQuery, Preferences } from '../../../src/client/index.js';
 import type { ListRoute } from '../app/route.js';
 import { parseSearch, type Searchable } from './search-query.js';
 
@@ -25,6 +25,11 @@ export function listQueryOf(route: ListRoute, { sort, filter }: ListChoice, fold
     default:
       return { folder: route.id, sort, ...filtered };
   }
+}
+
+/** The order that a preference stands for; the newest first without one. */
+export function orderOf(preference: Preferences['defaultSort'] = 'date'): EmailSort {
+  return ({ date: '-date', sender: 'from', subject: 'subject' } as const)[preference];
 }
 
 /** Searches have one order. */

@@ -20,7 +20,7 @@ const FIRST_RANGE: ListRange = { start: 0, end: 50 };
 
 export class ListStore {
   readonly route = signal<ListRoute>({ view: 'place', place: 'inbox' });
-  readonly sort = signal<EmailSort>('-date');
+  readonly sort: ReadonlySignal<EmailSort>;
   readonly filter = signal<ListFilter>('all');
   readonly view = signal<ListView>(NOTHING);
   /** Names the list that `view` is of. */
@@ -29,13 +29,26 @@ export class ListStore {
   readonly cursorId = signal<string | undefined>(undefined);
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #client: MansioClient;
+  /** The order that was chosen for the lists of this visit. */
+  readonly #chosenSort = signal<EmailSort | undefined>(undefined);
   readonly #query: ReadonlySignal<string>;
   readonly #isFollowing = signal(false);
   #range$ = new BehaviorSubject<ListRange>(FIRST_RANGE);
   #subscription: Subscription | undefined;
 
-  constructor(client: MansioClient, folders: ReadonlySignal<readonly Folder[]>) {
+  constructor(
+    client: MansioClient,
+    folders: ReadonlySignal<readonly Folder[]>,
+    defaultSort: ReadonlySignal<EmailSort>,
+  ) {
     this.#client = client;
+    this.sort = computed(() =>
+      isSortable(this.route.value) ? (this.#chosenSort.value ?? defaultSort.value) : '-date',
+    );
+    // Another default is meant for what is shown, too.
+    effect(() => {
+      if (defaultSort.value) this.#chosenSort.value = undefined;
+    });
     const query = computed(() => {
       const choice = { sort: this.sort.value, filter: this.filter.value };
       // Only searches name folders; other lists do not change with them.
@@ -56,7 +69,6 @@ export class ListStore {
       if (hrefOf(list) !== hrefOf(this.route.peek())) {
         this.route.value = list;
         this.filter.value = 'all';
-        if (!isSortable(list)) this.sort.value = '-date';
         this.selected.value = new Set();
         this.cursorId.value = undefined;
       }
@@ -79,7 +91,7 @@ export class ListStore {
   }
 
   sortBy(sort: EmailSort): void {
-    this.sort.value = sort;
+    this.#chosenSort.value = sort;
   }
 
   /** Asks again for a list that could not be read. */

@@ -1,2 +1,21 @@
 // The English texts of the settings.
-export const settings = {} as const;
+export const settings = {
+  'settings.title': 'Settings',
+  'settings.open': 'Go to the settings',
+  'settings.notLoaded': 'The settings could not be loaded. Nothing has changed.',
+  'settings.again': 'Try again',
+  'settings.saving': 'Saving…',
+  'settings.saved': 'Saved',
+  'settings.choiceKept': 'This was not saved, so the former setting is kept. Choose again to try once more. {reason}',
+  'settings.section.general': 'General',
+  'settings.theme': 'Theme',
+  'settings.theme.system': 'As the device',
+  'settings.theme.light': 'Light',
+  'settings.theme.dark': 'Dark',
+  'settings.showPreview': 'Show the beginning of each email in lists',
+  'settings.sort': 'Order of lists',
+  'settings.undoSend': 'Time to undo sending',
+  'settings.undoSend.hint': 'An email waits for this time before it is sent.',
+  'settings.undoSend.off': 'None: send at once',
+  'settings.seconds': { one: '{count} second', other: '{count} seconds' },
+} as const;

@@ -1,0 +1,88 @@
+// Tests the settings of the page through a whole node, as people use them.
+import type { ExecutionContext } from 'ava';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { accessibilityFaults, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { startTestNode } from '../../support/node.js';
+import { until } from '../../support/until.js';
+
+const BACKGROUND = 'getComputedStyle(document.body).backgroundColor';
+
+async function world(t: ExecutionContext) {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_HOSTNAME: 'mail.example.test' });
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  const { key } = await createAccount(sql, 'zoe@example.test');
+  await sql.end();
+  const origin = `http://127.0.0.1:${port(node, 'http')}`;
+  return {
+    node,
+    client: new MailboxClient(node, key),
+    async open(options: Parameters<typeof openWindow>[2] = {}) {
+      const window = await openWindow(t, origin, options);
+      await signIn(window, key);
+      return window;
+    },
+  };
+}
+
+testInBrowser(
+  'a theme applies in every window at once and survives a reload; Back and the keys lead out',
+  async (t) => {
+    const { client, open } = await world(t);
+    const window = await open({ colorScheme: 'light' });
+    const { page } = window;
+    const other = await open({ colorScheme: 'light' });
+    const light = await page.evaluate<string>(BACKGROUND);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('heading', { name: 'General' }).waitFor();
+    t.is(new URL(page.url()).pathname, '/settings');
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    const dark = await page.evaluate<string>(BACKGROUND);
+    t.not(dark, light);
+    await until(async () => (await other.page.evaluate<string>(BACKGROUND)) === dark);
+    t.deepEqual(await accessibilityFaults(window), []);
+
+    await page.getByLabel('Time to undo sending').selectOption({ label: '20 seconds' });
+    await page.getByLabel('Show the beginning of each email in lists').uncheck();
+    await page.getByLabel('Order of lists').selectOption('By sender');
+    await until(async () => {
+      const chosen = await client.get<Record<string, unknown>>('/api/preferences');
+      return chosen['undoSendSeconds'] === 20 && chosen['showPreview'] === false && chosen['defaultSort'] === 'sender';
+    });
+    await page.reload();
+    await page.getByRole('radio', { name: 'Dark', checked: true }).waitFor();
+    t.is(await page.evaluate(BACKGROUND), dark);
+    await page.getByRole('heading', { name: 'General' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Order and view: By sender' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'General' }).waitFor();
+
+    // What is not saved is told, and the former setting stays.
+    await page.route('**/api/preferences', (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    );
+    await page.getByRole('radio', { name: 'Light' }).click();
+    await page.getByText('This was not saved, so the former setting is kept.').waitFor();
+    await page.getByRole('radio', { name: 'Dark', checked: true }).waitFor();
+    t.deepEqual([...window.faults, ...other.faults], []);
+  },
+);
+
+testInBrowser('the settings fit a phone', async (t) => {
+  const { open } = await world(t);
+  const window = await open({ viewport: { width: 320, height: 640 } });
+  const { page } = window;
+  const sections = ['General'];
+  await page.goto(`${new URL(page.url()).origin}/settings`);
+  for (const section of sections) {
+    await page.getByRole('link', { name: section }).click();
+    await page.getByRole('heading', { name: section }).waitFor();
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 320, section);
+    t.deepEqual(await accessibilityFaults(window), [], section);
+    await page.getByRole('link', { name: 'Back' }).click();
+  }
+  t.deepEqual(window.faults, []);
+});

@@ -1,0 +1,52 @@
+// What is changed here is saved without a button. A note says that it has been saved, or why not and what is kept.
+import { type Signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { reasonOf } from '../app/reason.js';
+import { t } from '../i18n/t.js';
+
+export type SavingState = 'idle' | 'saving' | 'saved' | { readonly reason: string };
+
+export interface Saving {
+  readonly state: Signal<SavingState>;
+  /** Resolves with whether it has been saved. */
+  save(task: () => Promise<unknown>): Promise<boolean>;
+}
+
+export function useSaving(): Saving {
+  const state = useSignal<SavingState>('idle');
+  const newest = useRef(0);
+  const save = async (task: () => Promise<unknown>) => {
+    const number = ++newest.current;
+    state.value = 'saving';
+    let after: SavingState = 'saved';
+    try {
+      await task();
+    } catch (error) {
+      after = { reason: reasonOf(error) };
+    }
+    // A failure is told even when something else has been saved since.
+    if (number === newest.current || after !== 'saved') state.value = after;
+    return after === 'saved';
+  };
+  return { state, save };
+}
+
+/** `kept`: what a failure says is kept. */
+export function SavingNote({
+  saving: { state },
+  kept,
+}: {
+  readonly saving: Saving;
+  readonly kept: (reason: string) => string;
+}) {
+  const { value } = state;
+  return (
+    <>
+      <p class="saving-note" role="status">
+        {value === 'saved' && t('settings.saved')}
+        {value === 'saving' && t('settings.saving')}
+      </p>
+      <div role="alert">{typeof value === 'object' && <p class="problem">{kept(value.reason)}</p>}</div>
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+// The sections of the settings, in the order of their list. A section is a row here: its name in the address, its title, its view.
+import type { ComponentType } from 'preact';
+import type { IconName } from '../design/icon.js';
+import type { TextKey } from '../i18n/t.js';
+import { General } from './general.js';
+
+export interface Section {
+  /** The section is at `/settings/ID`. */
+  readonly id: string;
+  readonly title: Extract<TextKey, `settings.section.${string}`>;
+  readonly icon: IconName;
+  readonly view: ComponentType;
+}
+
+export const SECTIONS: readonly Section[] = [
+  { id: 'general', title: 'settings.section.general', icon: 'settings', view: General },
+];
