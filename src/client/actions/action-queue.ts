@@ -112,8 +112,8 @@ export class ActionQueue {
       case 'delete':
         return this.#persist(() => rest.request('POST', '/api/emails/bulk/delete', { body: { emailIds } }));
       case 'flag': {
-        const body = { isFlagged: change.isFlagged };
-        return this.#each(emailIds, (id) => rest.request('PATCH', '/api/emails/{id}', { params: { id }, body }));
+        const body = { emailIds, isFlagged: change.isFlagged };
+        return this.#persist(() => rest.request('POST', '/api/emails/bulk/flag', { body }));
       }
       case 'label': {
         const body = { labelId: change.labelId };

@@ -140,6 +140,12 @@ export interface ChangeCount {
   readonly count: number;
 }
 
+export interface BulkFlag {
+  /** Ids of emails; ids of no email of the account are ignored */
+  readonly emailIds: readonly string[];
+  readonly isFlagged: boolean;
+}
+
 export interface BulkMove {
   /** Ids of emails; ids of no email of the account are ignored */
   readonly emailIds: readonly string[];
@@ -811,6 +817,13 @@ export interface Paths {
     /** Mark up to 1,000 emails as read or unread. */
     readonly POST: {
       readonly body: BulkMark;
+      readonly reply: ChangeCount;
+    };
+  };
+  '/api/emails/bulk/flag': {
+    /** Flag up to 1,000 emails, or take their flags off. */
+    readonly POST: {
+      readonly body: BulkFlag;
       readonly reply: ChangeCount;
     };
   };

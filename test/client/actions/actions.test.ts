@@ -153,13 +153,13 @@ test('a refused action is taken off, and no other one with it', async (t) => {
   t.is(sent.length, 3, 'there is nothing to take back');
 });
 
-test('an email that is gone does not stop the others of a flag', async (t) => {
+test('an email that is gone does not stop the others of a label', async (t) => {
   const { act, sent, replies } = world(three());
   const gone = () => Promise.reject(new NotFound(404, {}));
   replies.push(gone);
-  await act.flag(['a', 'b'], true).done;
+  await act.label(['a', 'b'], 'label-id').done;
   replies.push(gone);
-  await t.throwsAsync(act.flag(['a'], true).done, { instanceOf: NotFound });
+  await t.throwsAsync(act.label(['a'], 'label-id').done, { instanceOf: NotFound });
   t.is(sent.length, 3);
 });
 
@@ -188,7 +188,9 @@ test('undo restores what was, of the emails that were changed', async (t) => {
   t.deepEqual(await undone(act.label(['a', 'b'], 'label-id')), [
     ['DELETE', 'labels/emails/{emailId}/{labelId}', undefined],
   ]);
-  t.deepEqual(await undone(act.flag(['a'], true)), [['PATCH', 'emails/{id}', { isFlagged: false }]]);
+  t.deepEqual(await undone(act.flag(['a'], true)), [
+    ['POST', 'emails/bulk/flag', { emailIds: ['a'], isFlagged: false }],
+  ]);
   t.deepEqual(view({ folder: 'folder' }).unread, 1);
   const deleted = act.delete(['a']);
   await deleted.done;

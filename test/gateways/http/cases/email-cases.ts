@@ -313,6 +313,22 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: `/${NO_ID}/export/eml`, status: 404 },
     { path: '/x/export/eml', status: 404 },
   ],
+  'POST /bulk/flag': [
+    {
+      json: { emailIds: [UNREAD_ID, UNREAD_ID.toUpperCase(), NO_ID, BOBS_ID, 'nonsense'], isFlagged: true },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 1 }),
+    },
+    { json: { emailIds: [UNREAD_ID], isFlagged: false }, status: 200 },
+    { json: { emailIds: [], isFlagged: true }, status: 200, check: (t, body) => t.deepEqual(body, { count: 0 }) },
+    {
+      json: { emailIds: [UNREAD_ID] },
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['isFlagged']),
+    },
+    { json: { emailIds: 'x', isFlagged: true }, status: 400 },
+    { json: { emailIds: Array(1001).fill(NO_ID), isFlagged: true }, status: 400 },
+  ],
   'POST /bulk/delete': [
     {
       json: { emailIds: [UNREAD_ID, UNREAD_ID, NO_ID, BOBS_ID, 'nonsense'] },

@@ -1,4 +1,4 @@
-// Marks, moves or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
+// Marks, flags, moves or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
 // email.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
@@ -17,6 +17,7 @@ const emailIds = textList(MOST_IDS, {
   description: 'Ids of emails; ids of no email of the account are ignored',
 });
 const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
+const bulkFlag = named('BulkFlag', record({ emailIds, isFlagged: flag() }));
 const bulkMove = named('BulkMove', record({ emailIds, folderId: folderName(), fromFolderId: optional(folderName()) }));
 const bulkDelete = named('BulkDelete', record({ emailIds }));
 
@@ -36,6 +37,25 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
         if (ids.length === 0) return { status: 200, json: { count: 0 } };
         const payload = { emailIds: ids, isRead: body.isRead };
         const outcome = await mailboxes.of(principal.accountId).ask('setRead', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: { count: outcome.reply.changed } };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/flag`,
+      summary: 'Flag up to 1,000 emails, or take their flags off',
+      tags,
+      access: WRITE,
+      body: bulkFlag,
+      example: { emailIds: [EXAMPLE_ID], isFlagged: true },
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const selection = { emailIds: possible(body.emailIds) };
+        const mode = body.isFlagged ? 'add' : 'remove';
+        const outcome = await mailboxes
+          .of(principal.accountId)
+          .ask('storeFlags', { selection, mode, flags: ['\\Flagged'] });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: { count: outcome.reply.changed } };
       },
