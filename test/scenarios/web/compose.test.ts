@@ -2,7 +2,7 @@
 // email that is taken back, an answer that stays in its thread, and a window that a reload brings back.
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { accessibilityFaults, openWindow, signIn, testInBrowser, type Window } from '../../support/browser/browser.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
@@ -29,9 +29,14 @@ async function world(t: ExecutionContext) {
     reader: new MailboxClient(node, bob.key),
     drafts,
     /** Opens the page as zoe. */
-    async open(): Promise<Window> {
-      const window = await openWindow(t, `http://127.0.0.1:${port(node, 'http')}`);
-      await signIn(window, zoe.key);
+    async open(options: BrowserContextOptions = {}): Promise<Window> {
+      const window = await openWindow(t, `http://127.0.0.1:${port(node, 'http')}`, options);
+      if (options.locale === undefined) await signIn(window, zoe.key);
+      else {
+        const key = window.page.locator('form input');
+        await key.fill(zoe.key);
+        await key.press('Enter');
+      }
       return window;
     },
   };
@@ -192,3 +197,35 @@ testInBrowser('an answer quotes, goes to whom it belongs, stays in the thread, a
   t.regex(htmlBody, /<blockquote type="cite"><p style="color: green;?">Sign <b>here<\/b> 💌<\/p><\/blockquote>/);
   t.deepEqual(faults, []);
 });
+
+testInBrowser(
+  'on a phone, from right to left, a window fills the page, is put away, and is found again after a reload',
+  async (t) => {
+    const { open } = await world(t);
+    const window = await open({
+      locale: 'ar',
+      viewport: { width: 320, height: 640 },
+      hasTouch: true,
+      colorScheme: 'dark',
+    });
+    const { page, faults } = window;
+    await page.getByRole('button', { name: 'إنشاء رسالة' }).last().tap();
+    const to = card(page).getByLabel('إلى', { exact: true });
+    await to.fill('zoë@مثال.إختبار,');
+    await card(page).getByLabel('الموضوع', { exact: true }).fill('مرحبا');
+    await card(page).getByText('محفوظة', { exact: true }).waitFor();
+    t.deepEqual(await card(page).boundingBox(), { x: 0, y: 0, width: 320, height: 640 });
+    t.is(await page.evaluate('document.scrollingElement.scrollWidth'), 320);
+    t.deepEqual(await accessibilityFaults(window), []);
+    await card(page).getByRole('button', { name: 'طيّ النافذة' }).tap();
+    await page.getByRole('button', { name: 'مرحبا' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'مرحبا' }).tap();
+    t.is(await card(page).getByLabel('الموضوع', { exact: true }).inputValue(), 'مرحبا');
+    await card(page)
+      .getByRole('button', { name: /zoë@مثال/ })
+      .first()
+      .waitFor();
+    t.deepEqual(faults, []);
+  },
+);
