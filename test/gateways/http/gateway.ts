@@ -3,6 +3,7 @@ import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import type { Tracer } from '../../../src/actors/runtime/tracing.js';
 import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
@@ -78,6 +79,7 @@ interface Options {
   /** Downloads images; absent: every URL has the image PNG. */
   readonly images?: Pick<HttpClient, 'download'>;
   readonly page?: Page;
+  readonly tracer?: Tracer;
 }
 
 /** What the gateway tells clients about the cluster. */
@@ -169,6 +171,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       guard: anonymousGuard({ ...OWN_NAMES, origins: options.origins ?? [] }),
       ...(options.rates && { rates: options.rates }),
       page: options.page,
+      ...(options.tracer && { tracer: options.tracer }),
       log,
       deadlineMs: options.deadlineMs ?? 60_000,
     }),

@@ -66,7 +66,7 @@ function sessionOf(
 }
 
 /**
- * Whoever is signed in in the browser of a request that signs in; undefined when nobody is, or when another page made the request.
+ * Whoever is signed in in the browser of a request without a credential; undefined when nobody is, or when another page made the request.
  * @throws StoreFault
  */
 export function signedInBy(

@@ -180,7 +180,7 @@ class Pipeline {
     trace.path = route.path;
     trace.span.rename(`${route.method} ${route.path}`);
     const { access } = route;
-    if (access === 'public') inRate(tally.countAnonymous(route.rate));
+    if (access === 'public') await this.#countPublic(route, request, tally);
     if (access === 'signIn' && !request.headers.has('authorization'))
       return this.#offer(route, tally, () => this.#carryOut(route, found.params, request, trace));
     if (access === 'public') return this.#carryOut(route, found.params, request, trace);
@@ -192,6 +192,19 @@ class Pipeline {
     if (!trace.principal.serviceWide) inRate(tally.principal(trace.principal, route.rate));
     authorize(trace.principal, access === 'signIn' ? OWNER : access);
     return this.#carryOut(route, found.params, request, trace, known.expiresAt);
+  }
+
+  /** Above the rate of its address, a request of a session counts for the session: neighbours cannot keep the page from its settings. */
+  async #countPublic(route: Route, request: HttpRequest, tally: Tally): Promise<void> {
+    const wait = tally.countAnonymous(route.rate);
+    if (wait === 0) return;
+    const signedIn = await this.#signedIn(request);
+    inRate(signedIn === undefined ? wait : tally.principal(signedIn, route.rate));
+  }
+
+  #signedIn(request: HttpRequest): Principal | undefined | Promise<Principal | undefined> {
+    const session = signedInBy(this.#credentials, request);
+    return session instanceof Promise ? inTime(session, this.#deadlineMs, noAnswer) : session;
   }
 
   /**
@@ -220,8 +233,7 @@ class Pipeline {
   ): Promise<HttpReply> {
     const params = readParams(route, parameters);
     const query = readQuery(route, request.query);
-    const session = route.access === 'signIn' ? signedInBy(this.#credentials, request) : undefined;
-    const signedIn = session instanceof Promise ? await inTime(session, this.#deadlineMs, noAnswer) : session;
+    const signedIn = route.access === 'signIn' ? await this.#signedIn(request) : undefined;
     const { body, text, release } = await this.#bodyOf(route, request, trace);
     const { principal } = trace;
     const handling = new Handling(request, { principal, expiresAt, params, query, body, text, signedIn });

@@ -166,6 +166,17 @@ test('wrong links are limited by address; right links and sessions from there ar
   t.is((await signIn(gateway, {}, JSON.stringify({ link: BOBS_LINK }))).status, 201);
 });
 
+test('a session gets public endpoints when its address has used up its rate', async (t) => {
+  const { gateway } = await limited(t);
+  const status = async (fields: Readonly<Record<string, string>> = {}) =>
+    (await rawRequest(gateway.port, 'GET /api/config', fields)).status;
+  t.deepEqual([await status(), await status(), await status(), await status()], [200, 200, 200, 429]);
+  const Cookie = `mansio=${gateway.directory.session(ALICE)}`;
+  t.is(await status({ Cookie }), 200);
+  t.is(await status({ Cookie, Origin: 'http://localhost:3000' }), 429, 'of another page');
+  t.is(await status({ Cookie: 'mansio=unknown' }), 429);
+});
+
 test('a session has its own rate, which the keys of the account do not use', async (t) => {
   const { gateway } = await limited(t);
   const Cookie = `mansio=${gateway.directory.session(ALICE)}`;

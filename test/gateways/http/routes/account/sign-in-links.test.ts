@@ -1,5 +1,6 @@
 // Tests the page of a link for one sign-in over real sockets: it changes nothing, its form signs in, and asks before it displaces somebody.
 
+import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../../../../src/actors/runtime/tracing.js';
 import { rawRequest } from '../../../../support/clients/raw-request.js';
 import test from '../../../../support/test.js';
 import { BOBS_LINK, SESSION_ID } from '../../fake-account-api.js';
@@ -115,8 +116,19 @@ test('over http it works under localhost only, and says so', async (t) => {
   t.is((await ask(gateway, `GET ${PATH}`)).status, 200);
 });
 
-test('no log line has the token', async (t) => {
-  const gateway = await startGateway(t);
+test('no log line and no span has the token', async (t) => {
+  const traced: unknown[] = [];
+  const span: Span = {
+    ...NO_SPAN,
+    rename: (name) => void traced.push(name),
+    set: (attributes) => void traced.push(attributes),
+    end: (failure) => void traced.push(failure),
+  };
+  const start: Tracer['start'] = (name, options) => {
+    traced.push(name, options);
+    return span;
+  };
+  const gateway = await startGateway(t, { tracer: { ...NO_TRACER, start } });
   await ask(gateway, `GET ${PATH}`);
   await ask(gateway, `POST ${PATH}`, { ...FORM, Origin: 'https://evil.example' });
   await ask(gateway, `POST ${PATH}`, FORM);
@@ -124,4 +136,6 @@ test('no log line has the token', async (t) => {
   const lines = JSON.stringify(gateway.log.lines);
   t.true(lines.includes('"route":"/link/{token}"'));
   t.false(lines.includes(BOBS_LINK));
+  t.true(JSON.stringify(traced).includes('POST /link/{token}'));
+  t.false(JSON.stringify(traced).includes(BOBS_LINK));
 });
