@@ -30,7 +30,7 @@ const TEXT: SendMailOptions = {
   from: 'Ann Example <ann@remote.test>',
   subject: 'Contract for the new aviary',
   messageId: '<first@remote.test>',
-  text: 'Dear Zoë,\n\nsee https://koehler.test/plan.\n\nOn Monday you wrote:\n> Is it signed?\n\n-- \nAnn\n',
+  text: 'Dear Zoë,\n\nsee https://koehler.test/plan or ask office@koehler.test.\n\nOn Monday you wrote:\n> Is it signed?\n\n-- \nAnn\n',
 };
 
 const HTML: SendMailOptions = {
@@ -105,10 +105,12 @@ testInBrowser('an email of HTML is read with its thread, attachments and invitat
   await frame.getByText('Show quoted text').click();
   await frame.getByText('See the plan.').waitFor({ state: 'visible' });
 
-  const loads = page.waitForRequest((request) => request.url().startsWith(`${origin}/api/image-proxy?`));
+  const entries = await page.evaluate('history.length');
   await article(page).getByRole('button', { name: 'Show pictures' }).click();
-  await loads;
-  t.true((await frame.getByAltText('Logo').getAttribute('src'))!.startsWith(`${origin}/api/image-proxy?`));
+  const logo = frame.locator('img[alt=Logo][src]');
+  t.true((await logo.getAttribute('src'))!.startsWith(`${origin}/api/image-proxy?`));
+  // Back leaves the email.
+  t.is(await page.evaluate('history.length'), entries);
 
   // The image in the text is no attachment for its reader.
   t.deepEqual(await page.locator('.message-file-name').allTextContents(), ['notes.txt', 'photo.gif', 'invite.ics']);
@@ -147,6 +149,9 @@ testInBrowser('an email of plain text is read, printed, seen as it came, and lea
   const { page } = window;
   const link = article(page).getByRole('link', { name: 'https://koehler.test/plan' });
   t.is(await link.getAttribute('rel'), 'noopener noreferrer');
+  await article(page).getByRole('link', { name: 'office@koehler.test' }).click();
+  await page.getByRole('button', { name: 'Remove office@koehler.test' }).waitFor();
+  await page.getByRole('button', { name: 'Discard draft' }).click();
   await article(page).getByText('Is it signed?').waitFor({ state: 'hidden' });
   await article(page).getByText('Show quoted text').click();
   await article(page).getByText('Is it signed?').waitFor({ state: 'visible' });

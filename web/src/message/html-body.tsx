@@ -1,6 +1,6 @@
 // The HTML of an email, in a frame without scripts and origin. Pictures from elsewhere are not loaded until they are asked for.
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { EmailDetail } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
@@ -77,9 +77,7 @@ function PictureStrip({ model }: { readonly model: MessageModel }) {
 }
 
 function Frame({ model }: Pick<Props, 'model'>) {
-  const frame = useRef<HTMLIFrameElement>(null);
   const isDark = useIsDark(useStore());
-  const isLoaded = useSignal(false);
   const shown = useComputed(() => {
     const mail = model.safeMail.value;
     if (mail === undefined) return undefined;
@@ -93,13 +91,27 @@ function Frame({ model }: Pick<Props, 'model'>) {
       },
     );
   });
-  useEffect(() => {
-    if (shown.value !== undefined && frame.current !== null) setFrameDocument(frame.current, shown.value);
-  }, [shown.value]);
+  const text = shown.value;
+  // A frame that gets another document adds an entry to the history; a new frame does not.
+  const version = useRef(0);
+  const key = useMemo(() => ++version.current, [text]);
+  return text === undefined ? (
+    <div class="message-frame" aria-busy="true" />
+  ) : (
+    <DocumentFrame key={key} text={text} isPaper={model.safeMail.value?.usesColors === true} />
+  );
+}
+
+function DocumentFrame({ text, isPaper }: { readonly text: string; readonly isPaper: boolean }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const isLoaded = useSignal(false);
+  useLayoutEffect(() => {
+    if (frame.current !== null) setFrameDocument(frame.current, text);
+  }, [text]);
   return (
     <iframe
       ref={frame}
-      class={model.safeMail.value?.usesColors ? 'message-frame is-paper' : 'message-frame'}
+      class={isPaper ? 'message-frame is-paper' : 'message-frame'}
       sandbox={SANDBOX}
       referrerpolicy="no-referrer"
       title={t('message.frame')}

@@ -41,6 +41,8 @@ function useEmail(id: string): Shown {
   const { client } = useStore();
   const shown = useMemo(() => signal<Shown>({ thread: [] }), [id]);
   useEffect(() => {
+    // HTML needs it, so it is loaded while the email is.
+    void import('./html/safe-mail.js');
     const email$ = client.email(id);
     const thread$ = email$.pipe(
       switchMap(({ threadId }) => of(threadId)),

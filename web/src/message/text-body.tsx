@@ -1,5 +1,6 @@
 // Plain text: lines with links, quotations and signatures, folded where they only repeat.
 import { useMemo } from 'preact/hooks';
+import { compose } from '../compose/open.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { type TextBlock, textBlocks } from './text/text-blocks.js';
@@ -65,7 +66,19 @@ function Lines({ text }: { readonly text: string }) {
         link === undefined ? (
           piece
         ) : (
-          <a key={i} href={link.href} title={link.destination} target="_blank" rel="noopener noreferrer" dir="ltr">
+          <a
+            key={i}
+            href={link.href}
+            title={link.destination}
+            target="_blank"
+            rel="noopener noreferrer"
+            dir="ltr"
+            onClick={(event) => {
+              if (!link.href.startsWith('mailto:')) return;
+              event.preventDefault();
+              void compose.open({ kind: 'new', to: link.destination });
+            }}
+          >
             {piece}
           </a>
         ),
