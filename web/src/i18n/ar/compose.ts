@@ -95,6 +95,9 @@ export const compose: Translation<typeof english> = {
   'compose.problem.lostFiles': {
     one: 'تعذر الاحتفاظ بهذا الملف: {names}. أرفقه مرة أخرى.',
     two: 'تعذر الاحتفاظ بهذين الملفين: {names}. أرفقهما مرة أخرى.',
+    zero: 'تعذر الاحتفاظ بهذه الملفات: {names}. أرفقها مرة أخرى.',
+    few: 'تعذر الاحتفاظ بهذه الملفات: {names}. أرفقها مرة أخرى.',
+    many: 'تعذر الاحتفاظ بهذه الملفات: {names}. أرفقها مرة أخرى.',
     other: 'تعذر الاحتفاظ بهذه الملفات: {names}. أرفقها مرة أخرى.',
   },
   'compose.undo.countdown': {
@@ -102,6 +105,7 @@ export const compose: Translation<typeof english> = {
     one: 'تُرسل بعد ثانية',
     two: 'تُرسل بعد ثانيتين',
     few: 'تُرسل بعد {count} ثوانٍ',
+    many: 'تُرسل بعد {count} ثانية',
     other: 'تُرسل بعد {count} ثانية',
   },
   'compose.timeline.before': {
@@ -109,6 +113,7 @@ export const compose: Translation<typeof english> = {
     one: 'رسالة واحدة قبلها',
     two: 'رسالتان قبلها',
     few: '{count} رسائل قبلها',
+    many: '{count} رسالة قبلها',
     other: '{count} رسالة قبلها',
   },
 };

@@ -21,6 +21,7 @@ export const settings: Translation<typeof english> = {
   'settings.undoSend.hint': 'تنتظر الرسالة هذه المدة قبل إرسالها.',
   'settings.undoSend.off': 'بلا مهلة: أرسل فورًا',
   'settings.seconds': {
+    zero: '{count} ثانية',
     one: 'ثانية واحدة',
     two: 'ثانيتان',
     few: '{count} ثوانٍ',
