@@ -71,11 +71,41 @@ testInBrowser(
   },
 );
 
+testInBrowser('the name is changed; a browser is signed out from another one, at once', async (t) => {
+  const { client, open } = await world(t);
+  const window = await open({ path: '/settings/profile' });
+  const { page } = window;
+  await page.getByLabel('Display name').fill('Zoë Ünal');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  t.is((await client.get<{ readonly displayName: string }>('/api/profile')).displayName, 'Zoë Ünal');
+  await page.getByText('Zoë Ünal', { exact: true }).waitFor();
+  await page.getByLabel('Display name').fill('');
+  await page.getByText('A name is needed. Until you write one, “Zoë Ünal” is kept.').waitFor();
+
+  const other = await open({ userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0' });
+  const phone = await open({ userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:130.0) Gecko/130.0 Firefox/130.0' });
+  await page.getByRole('link', { name: 'Devices' }).click();
+  const devices = page.getByRole('list', { name: 'Devices' }).getByRole('listitem');
+  await devices.nth(2).waitFor();
+  t.true((await devices.first().textContent())!.includes('This browser'));
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.getByRole('button', { name: 'Sign out: Firefox on Linux' }).click();
+  await page.getByText('Firefox on Linux is signed out.').waitFor();
+  await other.page.getByLabel('API key').waitFor();
+  t.is(await devices.count(), 2);
+  await page.getByRole('button', { name: 'Sign out all other browsers' }).click();
+  await page.getByText('1 other browser is signed out.').waitFor();
+  await phone.page.getByLabel('API key').waitFor();
+  await page.getByRole('button', { name: 'Sign out of this browser' }).click();
+  await page.getByLabel('API key').waitFor();
+  t.deepEqual([...window.faults, ...other.faults, ...phone.faults], []);
+});
+
 testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await world(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General'];
+  const sections = ['General', 'Profile', 'Devices'];
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();

@@ -94,6 +94,13 @@ export class Store {
     return this.#preferences.choose(choice);
   }
 
+  /** @throws Refusal, NetworkFault */
+  async rename(displayName: string): Promise<void> {
+    await this.client.request('PUT', '/api/profile', { body: { displayName } });
+    const profile = this.profile.peek();
+    if (profile !== undefined) this.profile.value = { ...profile, displayName };
+  }
+
   /** The folder or label with this id, or with this role of the system. */
   folder(idOrRole: string): Folder | undefined {
     return this.folders.value.find(({ id, role }) => id === idOrRole || role === idOrRole);

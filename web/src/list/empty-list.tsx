@@ -4,11 +4,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
-import { Icon } from '../design/icon.js';
+import { CopyButton } from '../design/copy-button.js';
 import { t } from '../i18n/t.js';
 import { sendingLine } from './sending-line.js';
-
-const COPIED_MS = 2_000;
 
 export function EmptyList() {
   const store = useStore();
@@ -87,22 +85,5 @@ function EmptyInbox({ store }: { readonly store: Store }) {
         </>
       )}
     </div>
-  );
-}
-
-function CopyButton({ text }: { readonly text: string }) {
-  const isCopied = useSignal(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    isCopied.value = true;
-    setTimeout(() => {
-      isCopied.value = false;
-    }, COPIED_MS);
-  };
-  return (
-    <button type="button" class="button" aria-live="polite" onClick={() => void copy()}>
-      <Icon name={isCopied.value ? 'check' : 'copy'} />
-      {isCopied.value ? t('list.copied') : t('list.copy')}
-    </button>
   );
 }

@@ -31,14 +31,15 @@ export function useSaving(): Saving {
   return { state, save };
 }
 
-/** `kept`: what a failure says is kept. */
-export function SavingNote({
-  saving: { state },
-  kept,
-}: {
+interface SavingNoteProps {
   readonly saving: Saving;
+  /** What a failure says is kept. */
   readonly kept: (reason: string) => string;
-}) {
+  /** Where the control still has what was not saved. */
+  readonly retry?: () => void;
+}
+
+export function SavingNote({ saving: { state }, kept, retry }: SavingNoteProps) {
   const { value } = state;
   return (
     <>
@@ -46,7 +47,18 @@ export function SavingNote({
         {value === 'saved' && t('settings.saved')}
         {value === 'saving' && t('settings.saving')}
       </p>
-      <div role="alert">{typeof value === 'object' && <p class="problem">{kept(value.reason)}</p>}</div>
+      <div role="alert">
+        {typeof value === 'object' && (
+          <p class="problem">
+            {kept(value.reason)}{' '}
+            {retry && (
+              <button type="button" class="button" onClick={retry}>
+                {t('settings.again')}
+              </button>
+            )}
+          </p>
+        )}
+      </div>
     </>
   );
 }

@@ -2,7 +2,9 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from '../design/icon.js';
 import type { TextKey } from '../i18n/t.js';
+import { Devices } from './devices.js';
 import { General } from './general.js';
+import { Profile } from './profile.js';
 
 export interface Section {
   /** The section is at `/settings/ID`. */
@@ -14,4 +16,6 @@ export interface Section {
 
 export const SECTIONS: readonly Section[] = [
   { id: 'general', title: 'settings.section.general', icon: 'settings', view: General },
+  { id: 'profile', title: 'settings.section.profile', icon: 'user', view: Profile },
+  { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
 ];

@@ -75,6 +75,7 @@ export const list: Translation<typeof english> = {
   'list.sendOne': 'الصق هذا في الطرفية لترسل رسالة إلى نفسك:',
   'list.copy': 'نسخ',
   'list.copied': 'تم النسخ',
+  'list.notCopied': 'حدِّده وانسخه يدويًا',
   'list.moved': emails('نُقلت ', ' إلى {folder}', 'نُقلت إلى {folder}'),
   'list.deleted': emails('حُذفت ', ' نهائيًا', 'حُذفت نهائيًا'),
   'list.markedRead': emails('', ' صارت مقروءة', 'صارت مقروءة'),

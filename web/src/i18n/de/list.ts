@@ -60,6 +60,7 @@ export const list: Translation<typeof english> = {
   'list.sendOne': 'Fügen Sie das in ein Terminal ein, um sich eine E-Mail zu schicken:',
   'list.copy': 'Kopieren',
   'list.copied': 'Kopiert',
+  'list.notCopied': 'Von Hand markieren und kopieren',
   'list.moved': { one: 'Verschoben: {folder}', other: '{count} E-Mails verschoben: {folder}' },
   'list.deleted': { one: 'Endgültig gelöscht', other: '{count} E-Mails endgültig gelöscht' },
   'list.markedRead': { one: 'Als gelesen gekennzeichnet', other: '{count} E-Mails als gelesen gekennzeichnet' },

@@ -56,6 +56,7 @@ export const list = {
   'list.sendOne': 'Paste this into a terminal to send yourself an email:',
   'list.copy': 'Copy',
   'list.copied': 'Copied',
+  'list.notCopied': 'Select it and copy it by hand',
   'list.moved': { one: 'Moved to {folder}', other: '{count} emails moved to {folder}' },
   'list.deleted': { one: 'Deleted for good', other: '{count} emails deleted for good' },
   'list.markedRead': { one: 'Marked as read', other: '{count} emails marked as read' },

@@ -18,4 +18,31 @@ export const settings = {
   'settings.undoSend.hint': 'An email waits for this time before it is sent.',
   'settings.undoSend.off': 'None: send at once',
   'settings.seconds': { one: '{count} second', other: '{count} seconds' },
+  'settings.textKept':
+    'This was not saved. What you wrote is still here, and the former version stays in force. {reason}',
+  'settings.todayAt': 'today at {time}',
+  'settings.lastUsed': 'Last used: {date}',
+  'settings.section.profile': 'Profile',
+  'settings.profile.name': 'Display name',
+  'settings.profile.nameHint': 'Recipients see it besides your address.',
+  'settings.profile.empty': 'A name is needed. Until you write one, “{name}” is kept.',
+  'settings.profile.address': 'Address',
+  'settings.profile.addresses': 'Addresses',
+  'settings.section.devices': 'Devices',
+  'settings.devices.about':
+    'These browsers are signed in to your account. One that you sign out loses its access at once.',
+  'settings.devices.current': 'This browser',
+  'settings.devices.unknown': 'Unknown browser',
+  'settings.devices.browserOn': '{browser} on {system}',
+  'settings.devices.leave': 'Sign out of this browser',
+  'settings.devices.end': 'Sign out: {name}',
+  'settings.devices.endOthers': 'Sign out all other browsers',
+  'settings.devices.ended': '{name} is signed out.',
+  'settings.devices.endedAll': {
+    one: '{count} other browser is signed out.',
+    other: '{count} other browsers are signed out.',
+  },
+  'settings.devices.notEnded':
+    'Not every browser could be signed out; those in the list still have access. Try again. {reason}',
+  'settings.devices.notRead': 'The browsers cannot be shown now. {reason}',
 } as const;
