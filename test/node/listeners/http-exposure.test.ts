@@ -39,6 +39,16 @@ test('plain HTTP beyond loopback: a warning, unless a balancer is named', (t) =>
   }
 });
 
+test('a public URL with https needs HTTPS here, or a proxy that is trusted: browsers cannot sign in otherwise', (t) => {
+  const env = { MANSIO_PUBLIC_URL: 'https://mail.example.org' };
+  const [line, ...more] = said(env);
+  t.regex(line!, /^warn 127\.0\.0\.1:8080 browsers cannot sign in .*MANSIO_PROXY_NETWORKS/);
+  t.deepEqual(more, []);
+  t.deepEqual(said({ ...env, MANSIO_PROXY_NETWORKS: '127.0.0.1' }), []);
+  t.deepEqual(said({ ...env, MANSIO_HTTPS_PORT: '443' }), []);
+  t.deepEqual(said({ MANSIO_PUBLIC_URL: 'http://localhost:8080' }), []);
+});
+
 test('the health check asks where the settings say that health is', (t) => {
   const cases: readonly [Readonly<Record<string, string>>, string | undefined][] = [
     [{}, 'http://127.0.0.1:8080/healthz'],
