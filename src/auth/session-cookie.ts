@@ -91,7 +91,8 @@ function isOwnRequest(request: BrowserRequest, takesEffect: boolean): boolean {
   return !/^(?:same-site|cross-site)$/.test(request.header('sec-fetch-site'));
 }
 
-function ownUrl({ isSecure, header }: BrowserRequest): URL | undefined {
+/** The own URL of a request: its scheme and its Host. Undefined when the host is none. */
+export function ownUrl({ isSecure, header }: BrowserRequest): URL | undefined {
   return authority(header('host'), isSecure ? 'https' : 'http');
 }
 

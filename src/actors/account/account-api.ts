@@ -4,10 +4,12 @@ import type { DirectoryStore } from '../../store/directory.js';
 import type { PreferenceStore } from '../../store/preferences.js';
 import type { PushSubscriptionStore } from '../../store/push-subscriptions.js';
 import type { SessionStore } from '../../store/sessions.js';
+import type { PasskeyStore } from '../../store/sign-in/passkeys.js';
 import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import { createKeyring } from './keyring.js';
+import { createPasskeys } from './passkeys.js';
 import { createPreferences } from './preferences.js';
 import { createProfiles } from './profiles.js';
 import type { AccountApi } from './protocol.js';
@@ -20,6 +22,7 @@ const MOST_SUBSCRIPTIONS = 20;
 export interface AccountApiOptions {
   readonly directory: DirectoryStore;
   readonly sessions: SessionStore;
+  readonly passkeys: PasskeyStore;
   readonly preferences: PreferenceStore;
   readonly mailboxes: Mailboxes;
   readonly subscriptions: PushSubscriptionStore;
@@ -38,6 +41,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
   const { directory: store, preferences, mailboxes, subscriptions, consumersChanged, keyUses, random } = options;
   return {
     keys: createKeyring({ store, keyUses, random }),
+    passkeys: createPasskeys(options.passkeys),
     sessions: createSessions({ store: options.sessions, keyUses, random, time: options.time }),
     profiles: createProfiles({ store, random }),
     preferences: createPreferences(preferences, mailboxes),

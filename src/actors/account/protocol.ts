@@ -3,6 +3,13 @@
 import type { AccountAddress, ApiKey, Profile, Scope } from '../../store/directory.js';
 import type { PushSubscription } from '../../store/push-subscriptions.js';
 import type { LinkAccount, PageSession } from '../../store/sessions.js';
+import type {
+  AnsweredChallenge,
+  NewPasskey,
+  Passkey,
+  PasskeyRefusal,
+  PasskeyStore,
+} from '../../store/sign-in/passkeys.js';
 import type { ReplayStart, Webhook, WebhookChoices, WebhookDelivery } from '../../store/webhooks.js';
 
 /** A key and its text, which is only known now. */
@@ -45,6 +52,11 @@ export interface Sessions {
   accountOfLink(token: string): Promise<LinkAccount | undefined>;
   /** Uses the link up; undefined as for `accountOfLink`. */
   redeemLink(token: string, browser: SigningIn): Promise<IssuedSession | undefined>;
+}
+
+export interface Passkeys extends Pick<PasskeyStore, 'list' | 'remove' | 'find' | 'use'> {
+  /** Spends the challenge and adds the passkey; a refusal changes nothing. */
+  add(accountId: string, passkey: NewPasskey, challenge: AnsweredChallenge): Promise<Passkey | PasskeyRefusal>;
 }
 
 export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
@@ -122,6 +134,7 @@ export interface Webhooks {
 export interface AccountApi {
   readonly keys: Keyring;
   readonly sessions: Sessions;
+  readonly passkeys: Passkeys;
   readonly profiles: Profiles;
   readonly preferences: Preferences;
   readonly push: PushSubscriptions;

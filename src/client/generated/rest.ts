@@ -478,6 +478,38 @@ export interface SignIn {
   readonly link?: string | undefined;
 }
 
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+export interface PasskeyRegistration {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: 'public-key';
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly attestationObject: string;
+    readonly transports?: readonly string[] | undefined;
+  };
+  /** The name by which its owner knows it */
+  readonly name?: string | undefined;
+}
+
+export interface PasskeyLogin {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: 'public-key';
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle: string;
+  };
+}
+
 export interface NewAppleProfile {
   /** Name of the key; `Apple Mail` when absent */
   readonly name?: string | undefined;
@@ -1197,6 +1229,54 @@ export interface Paths {
         readonly id: string;
       };
       readonly reply: undefined;
+    };
+  };
+  '/api/passkeys': {
+    /** Passkeys of the account, oldest first. */
+    readonly GET: {
+      readonly reply: readonly Passkey[];
+    };
+  };
+  '/api/passkeys/{id}': {
+    /** One passkey. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: Passkey;
+    };
+    /** Delete a passkey; sessions that it began continue. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/passkeys/registration': {
+    /** Begin to register a passkey. */
+    readonly POST: {
+      readonly reply: { readonly [name: string]: unknown };
+    };
+  };
+  '/api/passkeys/registration/verify': {
+    /** Register the passkey that an authenticator has made. */
+    readonly POST: {
+      readonly body: PasskeyRegistration;
+      readonly reply: Passkey;
+    };
+  };
+  '/api/passkeys/login': {
+    /** Begin to sign in with a passkey. */
+    readonly POST: {
+      readonly reply: { readonly [name: string]: unknown };
+    };
+  };
+  '/api/passkeys/login/verify': {
+    /** Sign in: make a session for the passkey that an authenticator has used. */
+    readonly POST: {
+      readonly body: PasskeyLogin;
+      readonly reply: Session;
     };
   };
   '/api/smtp-credentials/mobileconfig': {

@@ -9,6 +9,7 @@ import { openApi, openApiRoute } from './openapi/openapi.js';
 import type { Route } from './route.js';
 import { credentialRoutes } from './routes/account/credentials.js';
 import { internalNotificationRoute } from './routes/account/internal-notifications.js';
+import { type PasskeySources, passkeyRoutes } from './routes/account/passkeys.js';
 import { preferenceRoutes } from './routes/account/preferences.js';
 import { profileRoutes } from './routes/account/profile.js';
 import { type PushSources, pushRoutes } from './routes/account/push-subscriptions.js';
@@ -48,6 +49,7 @@ export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgra
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
   readonly images: ImageProxySources;
+  readonly ceremonies: PasskeySources['ceremonies'];
   readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
   readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** The parts that compose messages. */
@@ -91,6 +93,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
     ...sessionRoutes(accountApi.sessions),
     ...signInLinkRoutes(accountApi.sessions),
+    ...passkeyRoutes({ ...accountApi, ceremonies: sources.ceremonies, publicUrl: sources.publicUrl }),
     ...appleProfileRoutes({ ...accountApi, connectionInfo }),
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),

@@ -96,6 +96,7 @@ function keepHouse(
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     sessions: accountStores.sessions,
+    passkeys: accountStores.passkeys,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
     webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     refusals: postgresRefusals(maintenanceSql),

@@ -14,6 +14,7 @@ import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { SearchStore } from '../../store/search.js';
 import type { SessionStore } from '../../store/sessions.js';
+import type { PasskeyStore } from '../../store/sign-in/passkeys.js';
 import type { StsPolicyMaintenance } from '../../store/sts-policies.js';
 import { MOST_REFUSALS, REFUSAL_AGE_MS, type RefusalStore } from '../../store/traces/refused-mail.js';
 import type { WebhookDeliveryStore } from '../../store/webhooks.js';
@@ -44,6 +45,7 @@ export interface HousekeepingOptions {
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
   readonly sessions: Pick<SessionStore, 'dropEnded'>;
+  readonly passkeys: Pick<PasskeyStore, 'dropChallenges'>;
   readonly stsPolicies: StsPolicyMaintenance;
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
   readonly refusals: Pick<RefusalStore, 'prune'>;
@@ -65,7 +67,7 @@ interface Job {
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, refusals, mailboxes, log } =
     options;
-  const { search, outbound, sessions } = options;
+  const { search, outbound, sessions, passkeys } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireUnclaimed(): Promise<number> {
@@ -121,6 +123,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     },
     { name: 'remains of merges deleted', everyMs: HOUR_MS, pass: clearMerges },
     { name: 'revoked keys deleted', everyMs: DAY_MS, pass: () => directory.dropRevokedKeys(REVOKED_KEY_AGE_MS) },
+    { name: 'spent challenges deleted', everyMs: DAY_MS, pass: () => passkeys.dropChallenges() },
     { name: 'ended sessions deleted', everyMs: DAY_MS, pass: () => sessions.dropEnded(REVOKED_KEY_AGE_MS) },
   ];
 

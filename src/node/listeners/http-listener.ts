@@ -1,5 +1,7 @@
 // The HTTP listener of a node: REST, the hub, the event stream and what they need of the engine. `listeners` opens and stops it.
 import { type AnonymousGuard, anonymousGuard } from '../../auth/origin.js';
+import { PasskeyCeremonies } from '../../auth/passkeys/ceremonies.js';
+import { passkeyChallenges } from '../../auth/passkeys/challenges.js';
 import { atMost } from '../../concurrency/time-bounds.js';
 import { OpenEventStreams } from '../../gateways/events/open-event-streams.js';
 import { ImageDownloads } from '../../gateways/http/images/image-download.js';
@@ -155,6 +157,7 @@ async function routesOf(
     eventStreams,
     composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    ceremonies: new PasskeyCeremonies(await passkeyChallenges(engine.settings)),
     images: {
       urls: await imageUrls(engine.settings),
       downloads: new ImageDownloads(clients.images),

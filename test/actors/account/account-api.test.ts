@@ -7,6 +7,7 @@ import type { IssuedKey } from '../../../src/actors/account/protocol.js';
 import { parseApiKey } from '../../../src/actors/directory/api-key.js';
 import { KeyUses } from '../../../src/actors/directory/key-uses.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
+import { postgresPasskeys } from '../../../src/store/postgres/accounts/passkeys.js';
 import { postgresPreferences } from '../../../src/store/postgres/accounts/preferences.js';
 import { postgresPushSubscriptions } from '../../../src/store/postgres/accounts/push-subscriptions.js';
 import { postgresSessions } from '../../../src/store/postgres/accounts/sessions.js';
@@ -34,6 +35,7 @@ async function start(t: ExecutionContext) {
     subscriptions,
     webhooks: postgresWebhooks(sql),
     webhookDeliveries: postgresWebhookDeliveries(sql),
+    passkeys: postgresPasskeys(sql),
     sessions: postgresSessions(sql),
     consumersChanged: () => {},
     keyUses,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type {
   AccountApi,
   IssuedKey,
+  Passkeys,
   PreferenceValues,
   Sessions,
   Webhooks,
@@ -12,6 +13,7 @@ import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail-format/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
 import type { PageSession } from '../../../src/store/sessions.js';
+import type { StoredPasskey } from '../../../src/store/sign-in/passkeys.js';
 import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
 import { ALICE, BOB } from './fakes.js';
 
@@ -23,6 +25,8 @@ export const BOBS_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000d1';
 
 export const SESSION_ID = '018f0000-0000-7000-8000-0000000000a5';
 export const BOBS_SESSION_ID = '018f0000-0000-7000-8000-0000000000b5';
+export const PASSKEY_ID = '018f0000-0000-7000-8000-0000000000a6';
+export const BOBS_PASSKEY_ID = '018f0000-0000-7000-8000-0000000000b6';
 /** A link that signs Bob in, once. */
 export const BOBS_LINK = 'B'.repeat(43);
 
@@ -149,6 +153,7 @@ export function fakeAccountApi(): AccountApi {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
       },
     },
+    passkeys: fakePasskeys(),
     push: { subscribe: async (accountId) => names.has(accountId), unsubscribe: async () => {} },
     webhooks: fakeWebhooks(),
   };
@@ -175,6 +180,41 @@ function fakeSessions(): Sessions {
       const account = links.get(token);
       links.delete(token);
       return account && create(account.id, browser);
+    },
+  };
+}
+
+function fakePasskeys(): Passkeys {
+  const first = (id: string, accountId: string) => ({
+    ...{ id, accountId, name: 'Phone', createdAt: at, lastUsedAt: null, rpId: 'localhost' },
+    ...{ credentialId: Buffer.from(id).toString('base64url'), publicKey: new Uint8Array(), counter: 0, transports: [] },
+  });
+  let passkeys: (StoredPasskey & { readonly rpId: string })[] = [first(PASSKEY_ID, ALICE), first(BOBS_PASSKEY_ID, BOB)];
+  const spent = new Set<string>();
+  return {
+    list: async (accountId) => passkeys.filter((one) => one.accountId === accountId),
+    async add(accountId, passkey, { hash }) {
+      if (passkeys.filter((one) => one.accountId === accountId).length >= MOST) return 'full';
+      if (passkeys.some(({ credentialId }) => credentialId === passkey.credentialId)) return 'known';
+      if (spent.has(hash)) return 'spent';
+      spent.add(hash);
+      const added = { ...passkey, id: randomUUID(), accountId, createdAt: at, lastUsedAt: null };
+      passkeys.push(added);
+      return added;
+    },
+    async remove(accountId, id) {
+      const before = passkeys.length;
+      passkeys = passkeys.filter((one) => one.id !== id || one.accountId !== accountId);
+      return passkeys.length < before;
+    },
+    find: async (credentialId, rpId) => passkeys.find((one) => one.credentialId === credentialId && one.rpId === rpId),
+    async use(id, counter, { hash }) {
+      const found = passkeys.find((one) => one.id === id);
+      const follows = found !== undefined && (counter > found.counter || (counter === 0 && found.counter === 0));
+      if (!follows || spent.has(hash)) return false;
+      spent.add(hash);
+      passkeys = passkeys.map((one) => (one === found ? { ...one, counter, lastUsedAt: at } : one));
+      return true;
     },
   };
 }

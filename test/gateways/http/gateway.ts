@@ -7,6 +7,8 @@ import type { Tracer } from '../../../src/actors/runtime/tracing.js';
 import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
+import { PasskeyCeremonies } from '../../../src/auth/passkeys/ceremonies.js';
+import { PasskeyChallenges } from '../../../src/auth/passkeys/challenges.js';
 import { Rates } from '../../../src/auth/rates.js';
 import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
@@ -76,6 +78,9 @@ interface Options {
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
   readonly advertised?: Partial<Advertised>;
+  readonly challenges?: PasskeyChallenges;
+  /** The URL of the API that the routes know. */
+  readonly publicUrl?: string;
   /** Downloads images; absent: every URL has the image PNG. */
   readonly images?: Pick<HttpClient, 'download'>;
   readonly page?: Page;
@@ -146,6 +151,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
+      ceremonies: new PasskeyCeremonies(options.challenges ?? new PasskeyChallenges('secret of the challenges')),
       images: {
         urls: IMAGE_URLS,
         downloads: new ImageDownloads(options.images ?? onePng),
@@ -155,7 +161,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',
-      publicUrl: undefined,
+      publicUrl: options.publicUrl,
       log,
     }),
     ...(options.extra ?? []),

@@ -12,9 +12,11 @@ import {
   ADDRESS_ID,
   BOBS_ADDRESS_ID,
   BOBS_KEY_ID,
+  BOBS_PASSKEY_ID,
   BOBS_SESSION_ID,
   BOBS_WEBHOOK_ID,
   KEY_ID,
+  PASSKEY_ID,
   SESSION_ID,
   WEBHOOK_ID,
 } from './fake-account-api.js';
@@ -40,6 +42,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/outbound\/(drafts\/)?\{id\}$/, { own: outboundIdOf(1), bobs: outboundIdOf(2) }],
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
   [/autodiscover.json\/v1.0\/\{email\}$/, { own: 'anna@example.test', bobs: 'bob@example.test' }],
+  [/passkeys\/\{id\}$/, { own: PASSKEY_ID, bobs: BOBS_PASSKEY_ID }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
   [/sessions\/\{id\}$/, { own: SESSION_ID, bobs: BOBS_SESSION_ID }],
   [/webhooks\/\{id\}$/, { own: WEBHOOK_ID, bobs: BOBS_WEBHOOK_ID }],
@@ -180,7 +183,9 @@ test('every field at fault is 400 and named', async (t) => {
       for (const json of faulty) {
         const response = await ask(route, pathOf(route), { json });
         t.is(response.status, 400, `${nameOf(route)} ${name}`);
-        t.deepEqual(await errors(response), [name], nameOf(route));
+        // Faults of an object are named by its members.
+        const fields = (await errors(response)).map((field) => field.split('.')[0]);
+        t.deepEqual([...new Set(fields)], [name], nameOf(route));
       }
     }
   }

@@ -23,6 +23,8 @@ const DIRECTORY_TABLES = [
   'addresses',
   'api_keys',
   'sessions',
+  'passkeys',
+  'spent_challenges',
   'sign_in_links',
   'blobs',
   'blob_chunks',

@@ -26,6 +26,7 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'addresses' },
   { name: 'api_keys' },
   { name: 'sessions' },
+  { name: 'passkeys' },
   { name: 'preferences' },
   { name: 'blobs' },
   { name: 'blob_chunks' },
@@ -76,6 +77,8 @@ export const UNSAVED_TABLES: readonly string[] = [
   'deleted_accounts',
   // A restore must not make a used link good again.
   'sign_in_links',
+  // Challenges are answered within minutes.
+  'spent_challenges',
   // UIDs that have left a folder: every folder gets a new UIDVALIDITY.
   'expunged',
 ];

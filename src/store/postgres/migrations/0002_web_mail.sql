@@ -24,3 +24,29 @@ create table sign_in_links (
   expires_at timestamptz
 );
 create index sign_in_links_account on sign_in_links (account_id);
+
+-- Passkeys (WebAuthn).
+create table passkeys (
+  id uuid primary key,
+  account_id uuid not null references accounts (id) on delete cascade,
+  name text not null,
+  -- The host for which the authenticator made it.
+  rp_id text not null,
+  credential_id bytea not null unique,
+  -- COSE (RFC 9052).
+  public_key bytea not null,
+  -- The number of signatures that the authenticator has told last; 0 where it does not count.
+  counter bigint not null,
+  transports text[] not null,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz
+);
+create index passkeys_account on passkeys (account_id);
+
+-- Challenges that were answered rightly, until they are too old to be answered again. Others are not stored: their signature is checked.
+create table spent_challenges (
+  -- SHA-256 of the challenge, 64 hex digits.
+  hash text primary key,
+  expires_at timestamptz not null
+);
+create index spent_challenges_expiry on spent_challenges (expires_at);

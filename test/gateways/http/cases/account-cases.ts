@@ -14,12 +14,12 @@ import { ALICE, BOB } from '../fakes.js';
 import { VAPID_KEY } from '../gateway.js';
 import { BOBS_ID, type Case, NO_ID, READ_ID } from './endpoint-case.js';
 
-const errorsOn =
+export const errorsOn =
   (...fields: string[]): NonNullable<Case['check']> =>
   (t, body) =>
     t.deepEqual(Object.keys(body.errors), fields);
 
-const NOT_OWNER: readonly Case[] = [
+export const NOT_OWNER: readonly Case[] = [
   { as: ['api:read', 'api:write', 'smtp', 'imap', 'pop3'], status: 403 },
   { as: ['internal'], status: 403 },
 ];

@@ -10,6 +10,19 @@ const isXml: NonNullable<Case['check']> = (t, _body, { headers }) =>
   t.is(headers.get('content-type'), 'text/xml; charset=utf-8');
 
 export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
+  // An address can have no passkeys; those of localhost have tests of their own.
+  'POST /api/passkeys/login': [{ status: 400, fields: ['host'] }],
+  'POST /api/passkeys/login/verify': [
+    { json: {}, status: 400, fields: ['id', 'rawId', 'type', 'response'] },
+    {
+      json: {
+        ...{ id: 'AA', rawId: 'AA', type: 'public-key' },
+        response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA', userHandle: 'AA' },
+      },
+      status: 400,
+      fields: ['host'],
+    },
+  ],
   'GET /api/image-proxy': [
     { path: IMAGE_URLS.signed(ALICE, 'https://img.example.org/a.png'), status: 200 },
     { status: 403 },

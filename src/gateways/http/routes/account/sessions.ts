@@ -26,7 +26,7 @@ const BODY_LIMIT = 4096;
 const LONGEST_USER_AGENT = 400;
 const LINK_GONE = 'The link was used, or its time is over. The operator makes another: mansio account link ADDRESS';
 
-const session = named(
+export const session = named(
   'Session',
   record({
     id: uuid(),
@@ -56,7 +56,7 @@ export function signingBrowser(browser: BrowserRequest, signedIn: Principal | un
 }
 
 /** The reply to a request that has signed in. */
-function signedInReply(made: IssuedSession, { cookie }: SigningBrowser) {
+export function signedInReply(made: IssuedSession, { cookie }: SigningBrowser) {
   const headers: readonly HeaderField[] = [['Set-Cookie', setCookie(cookie, made.token)]];
   return { status: 201, headers, json: sessionOf(made, made.id) } as const;
 }
