@@ -85,6 +85,7 @@ testInBrowser('an email is written with a file and a picture, sent by key, and s
 
   // The way is found again in Sent, and the recipient is known now.
   await page.getByRole('button', { name: 'Close' }).click();
+  t.is(await page.evaluate('document.activeElement.textContent'), 'Composec');
   await page.getByRole('link', { name: /^Sent/ }).click();
   await page.getByRole('listbox').getByText('Zoë 💌').click();
   await steps.filter({ hasText: 'Bob 💌' }).and(page.locator('[data-state=delivered]')).waitFor();
@@ -143,6 +144,8 @@ testInBrowser('an email is taken back within its seconds, and its window is ther
   await write(page, 'bob@example.test', 'Too early', 'Not yet');
   await card(page).getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByText(/^Is sent in \d+ seconds?$/).waitFor();
+  await page.reload();
+  await page.getByText(/^Is sent in \d+ seconds?$/).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await saved(page);
   t.is(await field(page, 'Subject').inputValue(), 'Too early');
@@ -154,6 +157,8 @@ testInBrowser('an email is taken back within its seconds, and its window is ther
   t.deepEqual(await reader.inbox(), []);
 
   await card(page).getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
+  await page.reload();
   await page.getByRole('button', { name: 'Undo' }).click();
   t.is(await field(page, 'Subject').inputValue(), 'Too early');
   t.deepEqual(faults, []);

@@ -34,6 +34,8 @@ const kept = (windowId: string, tabId: string): KeptWindow => ({
     headers: [['References', '<1@a.test>']],
   },
   lostFiles: ['photo.jpg'],
+  sent: null,
+  discardAt: null,
 });
 
 test('windows of tabs that are gone come back as they were; those of living tabs and other accounts stay', (t) => {

@@ -22,7 +22,8 @@ import {
   saveDelay,
 } from './draft-state.js';
 import { contentsOf } from './file-content.js';
-import type { Journal } from './journal.js';
+import type { Journal, KeptWindow } from './journal.js';
+import { keptOf } from './kept-window.js';
 import { findDraft, isPassing, isSame, namesOldFiles, type StoredVersion } from './stored-version.js';
 import { followUpload } from './upload-progress.js';
 
@@ -50,6 +51,7 @@ export class DraftSaver {
   /** Events of the draft that this window's own saves still cause. */
   #ownEvents = 0;
   #isClosed = false;
+  #storedId: string | null = null;
   /** What was sent with a save that had no answer: the server may have it. */
   #unheard: DraftInput | undefined;
   /** True once nothing more happens to the email that was sent. */
@@ -105,16 +107,14 @@ export class DraftSaver {
     clearTimeout(this.#keepTimer);
     this.#keepTimer = undefined;
     if (this.#isClosed) return;
-    const { phase, draftId, etag } = this.state.value;
-    const { id, original, isMinimised, blobs, files } = this.#window;
-    if (phase === 'clean' || phase === 'sent') {
-      this.#options.journal.forget(id);
-      return;
-    }
-    const isUnsafe = isUnsaved(this.state.value) || this.#window.hasOwn();
-    const lostFiles = files.value.filter(({ key }) => blobs.has(key)).map(({ fileName }) => fileName);
-    const kept = { windowId: id, tabId: this.#options.tabId, draftId, etag, isMinimised: isMinimised.value, original };
-    this.#options.journal.keep({ ...kept, unsaved: isUnsafe ? this.#window.fields() : null, lostFiles });
+    const kept = this.kept();
+    if (kept === undefined) this.#options.journal.forget(this.#window.id);
+    else this.#options.journal.keep(kept);
+  }
+
+  /** The entry of the journal; undefined when nothing is to be found again. */
+  kept(): KeptWindow | undefined {
+    return keptOf(this.#window, this.state.value, this.#options.tabId);
   }
 
   /** The conflict is decided for what stands here. */
@@ -157,10 +157,21 @@ export class DraftSaver {
     this.#apply({ type: 'conflicted' });
   }
 
+  /** A kept window comes back as that of an email that was sent. */
+  resumeSent({ outboundId, sendAt }: NonNullable<DraftState['sent']>): void {
+    this.#apply({ type: 'sent', outboundId, sendAt });
+  }
+
+  /** The id of the draft on the server, also when it came after the window was closed. */
+  get storedId(): string | null {
+    return this.#storedId ?? this.state.value.draftId;
+  }
+
   /** The draft was sent, and is a draft again. */
   async undone(draftId: string): Promise<void> {
     const { draft, etag } = await this.#options.client.drafts.read(draftId);
-    this.#window.files.value = contentOf(draft).files;
+    const { fields, files } = contentOf(draft);
+    this.#window.show(fields, files);
     this.#ownEvents = 0;
     this.#apply({ type: 'undone', draftId, etag });
   }
@@ -285,6 +296,7 @@ export class DraftSaver {
 
   #stored(draftId: string, etag: string, draft: Draft | undefined, sent: readonly string[]): void {
     const { files } = this.#window;
+    this.#storedId = draftId;
     this.#unheard = undefined;
     if (draft !== undefined) files.value = storedAs(files.value, sent, draftId, draft.attachments);
     this.#apply({ type: 'saved', draftId, etag });

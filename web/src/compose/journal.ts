@@ -27,6 +27,10 @@ export interface KeptWindow {
   readonly unsaved: DraftFields | null;
   /** Names of files that were not uploaded yet. */
   readonly lostFiles: readonly string[];
+  /** Set while an email that was sent can be undone. */
+  readonly sent: { readonly outboundId: string; readonly sendAt: string | null } | null;
+  /** When a discarded draft is deleted, unless that is undone. ms since the epoch */
+  readonly discardAt: number | null;
 }
 
 /** The members of the browser's storage that are used. */

@@ -34,6 +34,8 @@ export class ComposeWindows {
   readonly #journal: Journal;
   readonly #tabId: string;
   readonly #stops: (() => void)[] = [];
+  /** What had the focus before a window was opened, by its id. */
+  readonly #openers = new Map<string, Element | null>();
 
   /** `tabId`: of `claimTab`. */
   constructor(context: ComposeContext, tabId: string) {
@@ -81,7 +83,7 @@ export class ComposeWindows {
     await alone(async () => {
       const orphans = this.#journal.orphans(await livingTabs(this.#tabId));
       // What cannot be read now stays in the journal.
-      for (const kept of orphans) await this.#restoreOne(kept).catch(() => undefined);
+      for (const kept of orphans) await this.#restored(kept).catch(() => undefined);
     });
   }
 
@@ -110,26 +112,39 @@ export class ComposeWindows {
     else window.isMinimised.value = true;
   }
 
-  /** Deletes the draft, unless that is undone within some seconds. */
-  discard(open: OpenWindow): void {
-    const { window, saver } = open;
-    const { draftId } = saver.state.value;
+  /** Deletes the draft, unless that is undone within some seconds, also after a reload. */
+  discard({ window, saver }: OpenWindow): void {
+    const discardAt = Date.now() + DISCARD_MS;
+    const kept = saver.kept();
     this.#remove(window.id);
-    const timer = setTimeout(() => {
-      if (draftId !== null) void this.context.client.drafts.delete(draftId).catch(() => undefined);
-    }, DISCARD_MS);
-    undo.offer({
-      text: t('compose.discarded'),
-      ms: DISCARD_MS,
-      undo: async () => {
-        clearTimeout(timer);
+    if (kept !== undefined) this.#journal.keep({ ...kept, discardAt });
+    this.#offerDiscarded(
+      window.id,
+      discardAt,
+      () => saver.storedId,
+      async () => {
         const again = new ComposeWindow(window.id, contentOfWindow(window));
         for (const [key, file] of window.blobs) again.blobs.set(key, file);
+        const draftId = saver.storedId;
         const { etag } = saver.state.value;
         const added = this.#add(again, draftId === null ? undefined : { draftId, etag });
-        if (draftId === null || window.hasOwn()) added.saver.changed();
+        if (kept?.unsaved !== null) added.saver.changed();
       },
-    });
+    );
+  }
+
+  #offerDiscarded(windowId: string, discardAt: number, draftId: () => string | null, again: () => Promise<void>): void {
+    const ms = Math.max(0, discardAt - Date.now());
+    const timer = setTimeout(() => {
+      this.#journal.forget(windowId);
+      const id = draftId();
+      if (id !== null) void this.context.client.drafts.delete(id).catch(() => undefined);
+    }, ms);
+    const takeBack = async () => {
+      clearTimeout(timer);
+      await again();
+    };
+    if (ms > 0) undo.offer({ text: t('compose.discarded'), ms, undo: takeBack });
   }
 
   /** Closes cards of mail that is on its way for good, to make room. */
@@ -155,6 +170,7 @@ export class ComposeWindows {
     };
     const added = { window, saver: new DraftSaver(window, options, stored) };
     this.closeSettled();
+    this.#openers.set(window.id, document.activeElement);
     this.open.value = [...this.open.value, added];
     if (!window.isMinimised.value) {
       this.focused.value = window.id;
@@ -171,6 +187,13 @@ export class ComposeWindows {
     for (const { window } of shown.slice(0, Math.max(0, shown.length + 1 - room))) window.isMinimised.value = true;
   }
 
+  /** Gives the focus back when it was in a window that is not shown any more. */
+  returnFocus(id: string): void {
+    const opener = this.#openers.get(id);
+    if (document.activeElement !== document.body || !(opener instanceof HTMLElement) || !opener.isConnected) return;
+    opener.focus({ preventScroll: true });
+  }
+
   #remove(id: string): void {
     this.open.value.find(({ window }) => window.id === id)?.saver.close();
     this.open.value = this.open.value.filter(({ window }) => window.id !== id);
@@ -185,7 +208,15 @@ export class ComposeWindows {
     this.#add(newWindow({ ...contentOf(draft), original: null }), { draftId, etag });
   }
 
+  #restored(kept: KeptWindow): Promise<void> {
+    if (kept.discardAt === null) return this.#restoreOne(kept);
+    const again = () => this.#restoreOne({ ...kept, discardAt: null });
+    this.#offerDiscarded(kept.windowId, kept.discardAt, () => kept.draftId, again);
+    return Promise.resolve();
+  }
+
   async #restoreOne(kept: KeptWindow): Promise<void> {
+    if (kept.sent !== null) return this.#restoreSent(kept, kept.sent);
     const found = kept.draftId === null ? undefined : await this.#read(kept.draftId);
     if (found === undefined && kept.unsaved === null) return this.#journal.forget(kept.windowId);
     const stored = found === undefined ? undefined : contentOf(found.draft);
@@ -199,6 +230,15 @@ export class ComposeWindows {
     );
     if (kept.unsaved === null) return;
     saver.resume(found !== undefined && found.etag !== kept.etag && kept.etag !== null ? found : undefined);
+  }
+
+  /** The card of an email that can still be undone. */
+  async #restoreSent(kept: KeptWindow, sent: NonNullable<KeptWindow['sent']>): Promise<void> {
+    const isOver = sent.sendAt === null || Date.parse(sent.sendAt) < Date.now();
+    if (isOver) return this.#journal.forget(kept.windowId);
+    const content = { fields: kept.unsaved ?? EMPTY_FIELDS, files: [], original: kept.original };
+    const { saver } = this.#add(new ComposeWindow(kept.windowId, content), undefined);
+    saver.resumeSent(sent);
   }
 
   async #read(draftId: string): Promise<StoredVersion | undefined> {

@@ -1,6 +1,7 @@
 // All compose windows at the lower right: open ones side by side, those put away as a bar, and what becomes of those that were sent.
 import './compose.css';
 import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../design/icon.js';
 import { t } from '../../i18n/t.js';
 import type { ComposeContext } from '../open.js';
@@ -30,6 +31,8 @@ function ComposeDock({ windows }: { readonly windows: ComposeWindows }) {
 }
 
 function OneWindow({ windows, one }: { readonly windows: ComposeWindows; readonly one: OpenWindow }) {
+  const { id } = one.window;
+  useEffect(() => () => void setTimeout(() => windows.returnFocus(id)), [id]);
   if (one.saver.state.value.phase === 'sent') return <SentCard windows={windows} one={one} />;
   if (one.window.isMinimised.value) return <PutAway windows={windows} one={one} />;
   return <ComposeCard windows={windows} one={one} />;
@@ -38,10 +41,14 @@ function OneWindow({ windows, one }: { readonly windows: ComposeWindows; readonl
 function PutAway({ windows, one }: { readonly windows: ComposeWindows; readonly one: OpenWindow }) {
   const title = one.window.subject.value || t('compose.new');
   const { phase } = one.saver.state.value;
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) button.current?.focus();
+  }, []);
   const needsCare = phase === 'conflict' || phase === 'gone' || phase === 'failed';
   return (
     <div class="compose-away">
-      <button type="button" aria-expanded="false" onClick={() => windows.minimise(one, false)}>
+      <button ref={button} type="button" aria-expanded="false" onClick={() => windows.minimise(one, false)}>
         {needsCare && <Icon name="circle-alert" />}
         <span dir="auto">{title}</span>
         <Icon name="chevron-up" />

@@ -1,4 +1,5 @@
 // What becomes of an email after Send: it can be taken back while it waits, and then each recipient's steps are seen as they happen.
+import { useEffect } from 'preact/hooks';
 import { Icon } from '../../design/icon.js';
 import { t } from '../../i18n/t.js';
 import type { CardProps } from './compose-card.js';
@@ -7,6 +8,7 @@ import { Timeline } from './timeline.js';
 export function SentCard({ windows, one }: CardProps) {
   const { window, saver } = one;
   const { sent } = saver.state.value;
+  useEffect(() => windows.returnFocus(window.id), []);
   if (sent === null) return null;
   const id = `${window.id}-sent`;
   return (
