@@ -1,5 +1,5 @@
 // Creates a client and puts its parts together. It needs no page: it works in browsers and in Node.js.
-import { defer, type Observable, Subject, takeUntil } from 'rxjs';
+import { BehaviorSubject, defer, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
 import { ActionQueue } from './actions/action-queue.js';
 import { actionsOf } from './actions/actions.js';
 import { Overlays } from './actions/overlays.js';
@@ -69,17 +69,17 @@ interface Mail {
 
 /** What is read, followed and changed. */
 function mailOver(rest: Rest, link: HubLink): Mail {
-  const overlays = new Overlays((folder) => followed.find(folder));
-  const lists = new Lists(new ListSubscriptions(link, rest), overlays, () => followed.folders.counted());
+  const overlays = new Overlays((folder) => followed$.value.find(folder));
+  const lists = new Lists(new ListSubscriptions(link, rest), overlays, () => followed$.value.folders.counted());
   const emails = new Emails(rest, link, lists, overlays);
   const queue = new ActionQueue(rest);
   const closed$ = new Subject<void>();
-  let followed = new FollowedAccount(rest, link, lists);
+  const followed$ = new BehaviorSubject(new FollowedAccount(rest, link, lists));
   const act = actionsOf({
     queue,
     overlays,
     link,
-    folder: (folder) => followed.find(folder),
+    folder: (folder) => followed$.value.find(folder),
     find: (id) => lists.find(id) ?? emails.find(id),
   });
   const open = <T>(stream: () => Observable<T>) => defer(stream).pipe(takeUntil(closed$));
@@ -87,32 +87,34 @@ function mailOver(rest: Rest, link: HubLink): Mail {
     part: {
       list: (query, range$) =>
         open(() => {
-          followed.keepFolders();
+          followed$.value.keepFolders();
           return lists.view(query, range$);
         }),
-      folders$: open(() => followed.folders.folders$),
-      labels$: open(() => followed.labels$),
-      preferences$: open(() => followed.preferences$),
+      folders$: open(() => followed$.pipe(switchMap(({ folders }) => folders.folders$))),
+      labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
+      preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),
       email: (id) => open(() => emails.email(id)),
       thread: (threadId) => open(() => emails.thread(threadId)),
       outbound: (id) => open(() => outboundState(id, rest, link)),
       act: {
         ...act,
         move(ids, moved) {
-          followed.keepFolders();
+          followed$.value.keepFolders();
           return act.move(ids, moved);
         },
       },
     },
     forget() {
-      followed.end();
-      followed = new FollowedAccount(rest, link, lists);
+      const before = followed$.value;
+      followed$.next(new FollowedAccount(rest, link, lists));
+      if (before.keepsFolders) followed$.value.keepFolders();
+      before.end();
       lists.forget();
       emails.forget();
     },
     close() {
       closed$.next();
-      followed.end();
+      followed$.value.end();
       lists.close();
       queue.close();
     },

@@ -15,8 +15,14 @@ export class Folders {
   #newest: readonly Folder[] = [];
 
   /** `countsOf`: the counts of a folder whose list is followed, by id or role. */
-  constructor(rest: Rest, link: HubLink, countsOf: (folder: string) => FolderCounts | undefined) {
+  constructor(
+    rest: Rest,
+    link: HubLink,
+    end$: Observable<void>,
+    countsOf: (folder: string) => FolderCounts | undefined,
+  ) {
     const read$ = refreshed<readonly Folder[]>(link, {
+      end$,
       read: () => rest.request('GET', '/api/folders'),
       touch: ({ type, payload }, newest) => {
         if (type !== 'UnreadCountChanged') return TOUCHING.test(type) ? 'read' : undefined;

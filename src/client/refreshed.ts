@@ -13,6 +13,8 @@ export interface RefreshedOptions<T> {
   readonly leastMs?: number;
   /** A value of an earlier time, which is shown until it is read. */
   readonly earlier?: () => T | undefined;
+  /** Emits when the stream is over. */
+  readonly end$?: Observable<unknown>;
   /** Emits when the value must be read again, besides events. */
   readonly also$?: Observable<unknown>;
 }
@@ -34,6 +36,7 @@ export function refreshed<T>(link: HubLink, options: RefreshedOptions<T>): Obser
       error: (error) => subscriber.error(error),
     });
     subscriber.add(link.state$.subscribe({ complete: () => subscriber.complete() }));
+    subscriber.add(options.end$?.subscribe(() => subscriber.complete()));
     return () => value.end();
   }).pipe(share({ connector: () => new ReplaySubject<T>(1), resetOnRefCountZero: () => timer(LINGER_MS) }));
 }

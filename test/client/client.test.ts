@@ -158,6 +158,28 @@ test('an email that was sent is followed to its end, and the client ends all str
   t.pass();
 });
 
+test('after another sign-in streams go on with the other account, and nobody is shown the account before', async (t) => {
+  let user = 'ann';
+  const reply = (body: unknown) =>
+    new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } });
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1:1',
+    async fetch(url, init) {
+      if (!String(url).endsWith('/api/sessions')) return reply([{ id: user, role: 'inbox', name: user }]);
+      t.deepEqual(Object.fromEntries(init?.headers as [string, string][]), { Authorization: 'Bearer key of bob' });
+      user = 'bob';
+      return reply({ id: 'session' });
+    },
+  });
+  t.teardown(() => client.close());
+  const shown: string[] = [];
+  client.folders$.subscribe((folders) => shown.push(folders[0]!.name));
+  await when(client.folders$, ([inbox]) => inbox?.name === 'ann');
+  t.is((await client.signIn({ apiKey: 'key of bob' })).id, 'session');
+  t.is((await firstValueFrom(client.folders$))[0]!.name, 'bob');
+  t.deepEqual(shown, ['ann', 'bob']);
+});
+
 test('preferences follow what other windows choose', async (t) => {
   const client = await clientOf(t, 'chooser');
   t.is((await firstValueFrom(client.preferences$)).theme, 'system');
