@@ -119,6 +119,7 @@ testInBrowser('an email of HTML is read with its thread, attachments and invitat
   await article(page).getByRole('button', { name: 'Back to the message' }).click();
   await article(page).getByRole('button', { name: 'Open photo.gif' }).click();
   await page.getByRole('img', { name: 'photo.gif' }).waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
   await article(page).getByRole('button', { name: 'Back to the message' }).click();
   t.is(await article(page).getByRole('link', { name: 'Save photo.gif' }).getAttribute('download'), 'photo.gif');
 
@@ -168,6 +169,7 @@ testInBrowser('an email of plain text is read, printed, seen as it came, and lea
 
   await article(page).getByRole('button', { name: 'Show original' }).click();
   await article(page).getByText('Message-ID: <first@remote.test>').waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
   await article(page).getByRole('button', { name: 'Back to the message' }).click();
   t.true(
     (await article(page).getByRole('link', { name: 'Save as file' }).getAttribute('href'))!.endsWith('/export/eml'),

@@ -28,7 +28,13 @@ interface Shown {
 
 export function MessageView({ id }: { readonly id: string }) {
   const shown = useEmail(id);
-  if (shown.fault instanceof NotFound) return <p class="message-note">{t('message.gone')}</p>;
+  if (shown.fault instanceof NotFound) {
+    return (
+      <p class="message-note" role="status">
+        {t('message.gone')}
+      </p>
+    );
+  }
   if (shown.fault !== undefined && shown.email === undefined) {
     return <p class="message-note">{t('message.fault', { reason: reasonOf(shown.fault) })}</p>;
   }
