@@ -11,12 +11,16 @@ import { Store, StoreContext } from './app/store.js';
 import { undo } from './app/undo.js';
 import { fetchWithProgress } from './compose/upload-progress.js';
 import { installSprite } from './design/sprite.js';
+import { chosenLanguage } from './i18n/language-choice.js';
 import { currentLanguage, direction, setLanguage } from './i18n/t.js';
 
 // The list is asked for while the texts are loaded.
 const store = new Store(createClient({ fetch: fetchWithProgress }));
 void store.start();
-await setLanguage(navigator.languages);
+const chosen = chosenLanguage();
+await setLanguage(
+  chosen === undefined ? navigator.languages : [...navigator.languages.filter((one) => one.startsWith(chosen)), chosen],
+);
 document.documentElement.lang = currentLanguage();
 document.documentElement.dir = direction();
 installSprite();

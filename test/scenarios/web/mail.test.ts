@@ -98,11 +98,22 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
   t.deepEqual(await accessibilityFaults(window), []);
   await page.keyboard.press('Escape');
 
+  // A label is made where it is put on.
+  await row(page, 'Contract').click();
+  await page.keyboard.press('l');
+  await page.keyboard.type('Zoo society');
+  await page.getByRole('option', { name: 'Make the label “Zoo society”' }).click();
+  await page.getByRole('link', { name: 'Zoo society' }).click();
+  await row(page, 'Contract').waitFor();
+
   await page.getByRole('link', { name: 'Trash' }).click();
   await row(page, 'Ticket').click();
   await page.keyboard.press('#');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await row(page, 'Ticket').waitFor({ state: 'detached' });
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('API key').waitFor();
   t.deepEqual(faults, []);
 });
 

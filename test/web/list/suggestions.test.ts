@@ -12,6 +12,7 @@ const KNOWN: Known = {
     { value: 'inbox', name: 'Inbox' },
     { value: 'Zoo society', name: 'Zoo society' },
   ],
+  people: [{ address: 'ann@example.test', displayName: 'Ann Example' }],
   recent: ['invoice has:attachment', 'okapi'],
   recentHint: 'Recent search',
 };
@@ -33,6 +34,11 @@ test('in: suggests folders by the name that the reader sees', (t) => {
   t.deepEqual(texts('okapi in:'), ['okapi in:inbox ', 'okapi in:"Zoo society" ']);
   t.deepEqual(texts('in:"zo'), ['in:"Zoo society" ']);
   t.deepEqual(texts('in:nowhere'), []);
+});
+
+test('from: and to: suggest people', (t) => {
+  t.deepEqual(texts('okapi from:an'), ['okapi from:ann@example.test ']);
+  t.like(suggestionsFor('to:', KNOWN)[0], { hint: 'Ann Example', isComplete: true });
 });
 
 test('a search is remembered once, the newest first', (t) => {

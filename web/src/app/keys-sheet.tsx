@@ -11,7 +11,7 @@ const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: '↵' };
 
 const isOpen = signal(false);
 
-export function showKeys(): void {
+function showKeys(): void {
   isOpen.value = true;
 }
 

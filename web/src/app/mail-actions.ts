@@ -9,6 +9,9 @@ import { go } from './router.js';
 import type { Store } from './store.js';
 import { type Inverse, undo } from './undo.js';
 
+/** New labels have these one after the other. */
+const LABEL_COLORS = ['#1a9e5c', '#e07b2c', '#b44fb8', '#2d5fc9', '#0f8b8d', '#c94f5d', '#8a7a1f', '#6b5bd2'];
+
 /** The emails whose deletion for good waits for an answer (delete-question.tsx asks). */
 export const inQuestion = signal<readonly string[]>([]);
 
@@ -38,13 +41,14 @@ export function trash(store: Store, ids = targets(store)): void {
   else if (ids.length > 0) inQuestion.value = ids;
 }
 
-export function moveTo(store: Store, to: string, ids = targets(store)): void {
+/** `name`: of a folder that has just been made. */
+export function moveTo(store: Store, to: string, ids = targets(store), name?: string): void {
   if (ids.length === 0) return;
   const folder = store.folder(to);
   const inverses = movesBack(store, ids);
   leaveRows(store, ids);
   const action = store.client.act.move(ids, { to });
-  settle(action, t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : to }), inverses);
+  settle(action, t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : (name ?? to) }), inverses);
 }
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
@@ -70,7 +74,7 @@ export function toggleFlag(store: Store, ids = targets(store)): void {
 }
 
 /** Puts the label on all, or takes it off when all have it. */
-export function toggleLabel(store: Store, label: Folder, ids = targets(store)): void {
+export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, ids = targets(store)): void {
   if (ids.length === 0) return;
   const without = ids.filter((id) => !store.list.item(id)?.labels.some((one) => one.id === label.id));
   const { act } = store.client;
@@ -80,6 +84,29 @@ export function toggleLabel(store: Store, label: Folder, ids = targets(store)): 
     settle(act.unlabel(ids, labelId), t('list.unlabelled', values), [{ act: 'label', ids, labelId }]);
   } else {
     settle(act.label(ids, labelId), t('list.labelled', values), [{ act: 'unlabel', ids: without, labelId }]);
+  }
+}
+
+/** Makes a label or a folder, and puts the emails there. */
+export async function makeAndUse(
+  store: Store,
+  what: 'label' | 'move',
+  name: string,
+  ids: readonly string[],
+): Promise<void> {
+  const { client, folders } = store;
+  try {
+    if (what === 'label') {
+      const labels = folders.peek().filter(({ role }) => role === 'label');
+      const color = LABEL_COLORS[labels.length % LABEL_COLORS.length]!;
+      const body = { name, color, sortOrder: labels.length };
+      toggleLabel(store, await client.request('POST', '/api/labels', { body }), ids);
+    } else {
+      const { id } = await client.request('POST', '/api/folders', { body: { name } });
+      moveTo(store, id, ids, name);
+    }
+  } catch (error) {
+    failed(error);
   }
 }
 

@@ -29,7 +29,7 @@ export interface DraftFile {
 const ENCODED = 78 / 57;
 /** Kept for header and text. */
 const ROOM_FOR_TEXT = 64 * 1024;
-export const MOST_FILES = 100;
+const MOST_FILES = 100;
 
 export type FileProblem = 'tooMany' | 'tooLarge';
 

@@ -31,7 +31,7 @@ export interface Attempt {
  * - `held`: it can still be undone; `queued`: it waits for its turn; `sending`: a host is being asked
  * - `retrying`: the last host has put it off
  */
-export type RecipientState = 'held' | 'queued' | 'sending' | 'retrying' | 'delivered' | 'failed' | 'cancelled';
+type RecipientState = 'held' | 'queued' | 'sending' | 'retrying' | 'delivered' | 'failed' | 'cancelled';
 
 export interface Tried {
   readonly id: string;

@@ -9,7 +9,7 @@
  * - `offline`: no answer came, the save is tried again; `failed`: the server refused, a change is needed
  * - `sending`, `sent`
  */
-export type DraftPhase =
+type DraftPhase =
   | 'clean'
   | 'dirty'
   | 'saving'
@@ -22,7 +22,7 @@ export type DraftPhase =
   | 'sent';
 
 /** What is wished for beyond saving. `sendAt`: ISO 8601, null for at once. */
-export interface SendWish {
+interface SendWish {
   readonly sendAt: string | null;
 }
 

@@ -28,7 +28,7 @@ interface Windows {
 }
 
 /** Shows the windows once there are any: `ComposeHost` renders it. */
-export const dock = signal<ComponentType | undefined>(undefined);
+const dock = signal<ComponentType | undefined>(undefined);
 
 let context: ComposeContext | undefined;
 let loading: Promise<Windows> | undefined;

@@ -76,5 +76,5 @@ export function textAsHtml(text: string): string {
 
 const spaced = (text: string): string => text.replaceAll('\t', '    ').replace(/^ | (?= )/g, '\u00a0');
 
-export const escaped = (text: string): string =>
+const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

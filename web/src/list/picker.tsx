@@ -1,9 +1,10 @@
 // Chooses a folder to move emails to, or labels to put on them, by typing a part of the name.
 import './picker.css';
 import { signal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
-import { moveTo, targets, toggleLabel } from '../app/mail-actions.js';
+import { makeAndUse, moveTo, targets, toggleLabel } from '../app/mail-actions.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { folderName, PLACE_ICONS } from '../folders/folder-name.js';
@@ -46,32 +47,26 @@ function OpenPicker({ what, ids }: Picking) {
   const active = useSignal(0);
   const place = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    input.current?.focus();
-    const onPointer = ({ target }: Event) => {
-      if (target instanceof Node && !place.current?.contains(target)) close();
-    };
-    document.addEventListener('pointerdown', onPointer);
-    return () => {
-      document.removeEventListener('pointerdown', onPointer);
-      if (before instanceof HTMLElement) before.focus();
-    };
-  }, []);
-  const found = choices(store, what).filter((folder) =>
-    folderName(folder).toLocaleLowerCase().includes(text.value.trim().toLocaleLowerCase()),
-  );
-  const at = Math.min(active.value, found.length - 1);
-  const choose = (folder: Folder | undefined) => {
-    if (folder === undefined) return;
+  useFocus(place, input);
+  const wanted = text.value.trim();
+  const all = choices(store, what);
+  const found = all.filter((folder) => folderName(folder).toLocaleLowerCase().includes(wanted.toLocaleLowerCase()));
+  const isKnown = all.some((folder) => folderName(folder).toLocaleLowerCase() === wanted.toLocaleLowerCase());
+  const created = wanted === '' || isKnown ? undefined : wanted;
+  const last = found.length - (created === undefined ? 1 : 0);
+  const at = Math.min(active.value, last);
+  const choose = (index: number) => {
+    const folder = found[index];
+    if (index < 0 || index > last) return;
     close();
-    if (what === 'label') toggleLabel(store, folder, ids);
+    if (folder === undefined) void makeAndUse(store, what, wanted, ids);
+    else if (what === 'label') toggleLabel(store, folder, ids);
     else moveTo(store, folder.id, ids);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' || event.key === 'Tab') close();
-    else if (event.key === 'Enter') choose(found[at]);
-    else if (event.key === 'ArrowDown') active.value = Math.min(at + 1, found.length - 1);
+    else if (event.key === 'Enter') choose(at);
+    else if (event.key === 'ArrowDown') active.value = Math.min(at + 1, last);
     else if (event.key === 'ArrowUp') active.value = Math.max(at - 1, 0);
     else return;
     event.preventDefault();
@@ -84,10 +79,10 @@ function OpenPicker({ what, ids }: Picking) {
         class="input"
         role="combobox"
         aria-label={what === 'label' ? t('act.label') : t('act.move')}
-        aria-expanded={found.length > 0}
-        aria-controls={found.length > 0 ? 'picker-list' : undefined}
+        aria-expanded={last >= 0}
+        aria-controls={last >= 0 ? 'picker-list' : undefined}
         aria-autocomplete="list"
-        aria-activedescendant={found[at] && `picker-${found[at].id}`}
+        aria-activedescendant={last < 0 ? undefined : `picker-${at}`}
         placeholder={t('act.find')}
         autocomplete="off"
         value={text}
@@ -97,31 +92,57 @@ function OpenPicker({ what, ids }: Picking) {
         }}
         onKeyDown={onKeyDown}
       />
-      <Choices what={what} found={found} at={at} hasAll={(label) => hasAll(store, ids, label)} choose={choose} />
+      <Choices
+        what={what}
+        found={found}
+        created={created}
+        at={at}
+        hasAll={(label) => hasAll(store, ids, label)}
+        choose={choose}
+      />
     </div>
   );
+}
+
+/** The field has the focus until the picker closes, which a click elsewhere does. */
+function useFocus(place: RefObject<HTMLElement | null>, input: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const before = document.activeElement;
+    input.current?.focus();
+    const onPointer = ({ target }: Event) => {
+      if (target instanceof Node && !place.current?.contains(target)) close();
+    };
+    document.addEventListener('pointerdown', onPointer);
+    return () => {
+      document.removeEventListener('pointerdown', onPointer);
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
 }
 
 interface ChoicesProps {
   readonly what: 'label' | 'move';
   readonly found: readonly Folder[];
+  /** The name of what would be made. */
+  readonly created: string | undefined;
   readonly at: number;
   readonly hasAll: (label: Folder) => boolean;
-  readonly choose: (folder: Folder) => void;
+  readonly choose: (index: number) => void;
 }
 
-function Choices({ what, found, at, hasAll, choose }: ChoicesProps) {
-  if (found.length === 0) return <p class="hint picker-none">{t('act.noneFound')}</p>;
+function Choices({ what, found, created, at, hasAll, choose }: ChoicesProps) {
+  const isActive = (i: number) => (i === at ? 'picker-item is-active' : 'picker-item');
+  if (found.length === 0 && created === undefined) return <p class="hint picker-none">{t('act.noneFound')}</p>;
   return (
     <div role="listbox" id="picker-list" aria-label={what === 'label' ? t('folders.labels') : t('folders.title')}>
       {found.map((folder, i) => (
         <div
           key={folder.id}
-          id={`picker-${folder.id}`}
+          id={`picker-${i}`}
           role="option"
-          class={i === at ? 'picker-item is-active' : 'picker-item'}
+          class={isActive(i)}
           aria-selected={what === 'label' ? hasAll(folder) : i === at}
-          onClick={() => choose(folder)}
+          onClick={() => choose(i)}
         >
           {folder.role === 'label' ? (
             <span class="folder-color" style={{ background: folder.color ?? 'var(--soft)' }} />
@@ -132,6 +153,20 @@ function Choices({ what, found, at, hasAll, choose }: ChoicesProps) {
           {what === 'label' && hasAll(folder) && <Icon name="check" />}
         </div>
       ))}
+      {created !== undefined && (
+        <div
+          id={`picker-${found.length}`}
+          role="option"
+          class={isActive(found.length)}
+          aria-selected={at === found.length}
+          onClick={() => choose(found.length)}
+        >
+          <Icon name="plus" />
+          <span>
+            {what === 'label' ? t('act.makeLabel', { name: created }) : t('act.makeFolder', { name: created })}
+          </span>
+        </div>
+      )}
     </div>
   );
 }

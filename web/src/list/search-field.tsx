@@ -1,14 +1,14 @@
 // The search: a field that suggests operators, folders and searches of before. The address of the page has the search, so that Back, reload
 // and a second window show it too.
 import './search-field.css';
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { folderName } from '../folders/folder-name.js';
 import { t } from '../i18n/t.js';
-import { type Known, remembered, type Suggestion, suggestionsFor } from './suggestions.js';
+import { type Known, lastPart, remembered, type Suggestion, suggestionsFor } from './suggestions.js';
 
 const RECENT = 'mansio.searches';
 
@@ -69,7 +69,8 @@ function useSearch(store: Store) {
   useEffect(() => {
     text.value = shown;
   }, [shown]);
-  const suggestions = isOpen.value ? suggestionsFor(text.value, knownTo(store)) : [];
+  const people = usePeople(store, text.value);
+  const suggestions = isOpen.value ? suggestionsFor(text.value, knownTo(store, people.value)) : [];
   const search = () => {
     const q = text.value.trim();
     isOpen.value = false;
@@ -132,7 +133,7 @@ function Suggestions({ suggestions, active, take }: SuggestionsProps) {
   );
 }
 
-function knownTo({ folders }: Store): Known {
+function knownTo({ folders }: Store, people: Known['people']): Known {
   return {
     operators: [
       { name: 'from:', hint: t('search.from'), isOpen: true },
@@ -148,9 +149,33 @@ function knownTo({ folders }: Store): Known {
       const name = folderName(folder);
       return { name, value: folder.role === 'label' || folder.role === 'folder' ? name : folder.role };
     }),
+    people,
     recent: recentSearches(),
     recentHint: t('search.recent'),
   };
+}
+
+/** People to whom one has written, while from: or to: is typed. */
+function usePeople({ client }: Store, text: string): Signal<Known['people']> {
+  const people = useSignal<Known['people']>([]);
+  const { operator, value } = lastPart(text);
+  const q = operator === 'from:' || operator === 'to:' ? value.replace(/^"/, '') : undefined;
+  useEffect(() => {
+    people.value = [];
+    if (q === undefined) return;
+    let isCurrent = true;
+    client.request('GET', '/api/contacts', { query: { q } }).then(
+      (found) => {
+        if (isCurrent) people.value = found;
+      },
+      // Without suggestions one types on.
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [q]);
+  return people;
 }
 
 function recentSearches(): readonly string[] {

@@ -1,4 +1,5 @@
-// What the search field suggests while one types: operators, folders for in:, and searches of before.
+// What the search field suggests while one types: operators, folders for in:, people for from: and to:, and searches of
+// before.
 
 export interface Suggestion {
   /** The text of the field when it is taken. */
@@ -10,7 +11,7 @@ export interface Suggestion {
   readonly isComplete: boolean;
 }
 
-export interface Operator {
+interface Operator {
   readonly name: string;
   readonly hint: string;
   /** It needs a value. */
@@ -23,12 +24,14 @@ const LAST_WORD = /(?:^|\s)((\w+:)?("[^"]*|[^\s"]*))$/;
 export interface Known {
   readonly operators: readonly Operator[];
   readonly folders: readonly { readonly value: string; readonly name: string }[];
+  /** Those whose name or address begins with the value of from: or to:. */
+  readonly people: readonly { readonly address: string; readonly displayName: string }[];
   readonly recent: readonly string[];
   readonly recentHint: string;
 }
 
 /** The operator and the beginning of its value at the end of the text. */
-function lastPart(text: string): { readonly before: string; readonly operator: string; readonly value: string } {
+export function lastPart(text: string): { readonly before: string; readonly operator: string; readonly value: string } {
   const [, part = '', operator = '', value = ''] = LAST_WORD.exec(text) ?? [];
   return { before: text.slice(0, text.length - part.length), operator: operator.toLowerCase(), value };
 }
@@ -46,6 +49,11 @@ export function suggestionsFor(text: string, known: Known): readonly Suggestion[
     return known.folders
       .filter(({ name }) => name.toLocaleLowerCase().startsWith(typed))
       .map(({ value: folder, name }) => of(`in:${quoted(folder)} `, `in:${quoted(folder)}`, name, true))
+      .slice(0, MOST);
+  }
+  if (operator === 'from:' || operator === 'to:') {
+    return known.people
+      .map(({ address, displayName }) => of(`${operator}${address} `, `${operator}${address}`, displayName, true))
       .slice(0, MOST);
   }
   const word = `${operator}${value}`.toLowerCase();

@@ -1,10 +1,14 @@
 // How the page looks and works. Each choice is a preference, which every window of the account follows at once.
 import type { PreferenceChanges } from '../../../src/client/index.js';
 import { useStore } from '../app/store.js';
-import { t } from '../i18n/t.js';
+import { chooseLanguage, chosenLanguage } from '../i18n/language-choice.js';
+import { LANGUAGES, t } from '../i18n/t.js';
 import { Choice, Select, Switch } from './controls.js';
 import { SavingNote, useSaving } from './saving.js';
 import { undoDelays } from './undo-delays.js';
+
+/** Each language in its own words. */
+const NAMES = { en: 'English', de: 'Deutsch', ar: 'العربية' } as const;
 
 export function General() {
   const store = useStore();
@@ -15,6 +19,15 @@ export function General() {
   const { theme, displayDensity, defaultSort, showPreview, groupByDate, undoSendSeconds } = preferences;
   return (
     <>
+      <Select
+        label={t('settings.language')}
+        options={[
+          { value: '', text: t('settings.ofBrowser') },
+          ...LANGUAGES.map((language) => ({ value: language, text: NAMES[language] })),
+        ]}
+        value={chosenLanguage() ?? ''}
+        onChoose={chooseLanguage}
+      />
       <Choice
         label={t('settings.theme')}
         options={[

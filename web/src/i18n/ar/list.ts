@@ -101,6 +101,8 @@ export const list: Translation<typeof english> = {
   'act.move': 'نقل إلى مجلد',
   'act.find': 'البحث عن مجلد أو تصنيف',
   'act.noneFound': 'لا مجلد ولا تصنيف بهذا الاسم.',
+  'act.makeLabel': 'إنشاء التصنيف «{name}»',
+  'act.makeFolder': 'إنشاء المجلد «{name}»',
   'act.actions': 'الإجراءات',
   'keys.next': 'الرسالة التالية',
   'keys.previous': 'الرسالة السابقة',

@@ -86,6 +86,8 @@ export const list: Translation<typeof english> = {
   'act.move': 'In einen Ordner verschieben',
   'act.find': 'Ordner oder Label suchen',
   'act.noneFound': 'Kein solcher Ordner, kein solches Label.',
+  'act.makeLabel': 'Label „{name}“ anlegen',
+  'act.makeFolder': 'Ordner „{name}“ anlegen',
   'act.actions': 'Aktionen',
   'keys.next': 'Nächste E-Mail',
   'keys.previous': 'Vorige E-Mail',

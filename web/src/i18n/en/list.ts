@@ -82,6 +82,8 @@ export const list = {
   'act.move': 'Move to a folder',
   'act.find': 'Find a folder or label',
   'act.noneFound': 'No such folder or label.',
+  'act.makeLabel': 'Make the label “{name}”',
+  'act.makeFolder': 'Make the folder “{name}”',
   'act.actions': 'Actions',
   'keys.next': 'Next email',
   'keys.previous': 'Previous email',

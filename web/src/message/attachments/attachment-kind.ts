@@ -3,7 +3,7 @@
 import type { Attachment } from '../../../../src/client/index.js';
 
 type FileIcon = 'image' | 'calendar' | 'file-text' | 'music' | 'video' | 'mail' | 'file';
-export type View = 'image' | 'text' | 'pdf';
+type View = 'image' | 'text' | 'pdf';
 
 export interface Kind {
   readonly icon: FileIcon;

@@ -15,7 +15,7 @@ export interface Attendee extends Person {
 }
 
 /** A whole day has no zone: `at` is its midnight where the reader is. */
-export interface EventTime {
+interface EventTime {
   readonly at: Date;
   readonly isDay: boolean;
 }
