@@ -1,7 +1,7 @@
 // The controls of settings: one of a few choices, one of many, yes or no. They show the setting; what is chosen is the caller's to save.
 import { useId } from 'preact/hooks';
 
-export interface Option<T> {
+interface Option<T> {
   readonly value: T;
   readonly text: string;
 }

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
 import { t } from '../i18n/t.js';
 
-export type SavingState = 'idle' | 'saving' | 'saved' | { readonly reason: string };
+type SavingState = 'idle' | 'saving' | 'saved' | { readonly reason: string };
 
 export interface Saving {
   readonly state: Signal<SavingState>;
