@@ -11,7 +11,6 @@ export const settings: Translation<typeof english> = {
   'settings.saved': 'Gespeichert',
   'settings.choiceKept':
     'Das wurde nicht gespeichert, die vorige Einstellung bleibt. Wählen Sie noch einmal, um es erneut zu versuchen. {reason}',
-  'settings.section.devices': 'Geräte',
   'settings.language': 'Sprache',
   'settings.ofBrowser': 'Die des Browsers',
   'settings.section.general': 'Allgemein',
@@ -35,6 +34,7 @@ export const settings: Translation<typeof english> = {
   'settings.profile.empty': 'Ein Name ist nötig. Bis Sie einen schreiben, bleibt „{name}“.',
   'settings.profile.address': 'Adresse',
   'settings.profile.addresses': 'Adressen',
+  'settings.section.devices': 'Geräte',
   'settings.devices.about':
     'Diese Browser sind in Ihrem Konto angemeldet. Wen Sie abmelden, der verliert sofort den Zugang.',
   'settings.devices.current': 'Dieser Browser',

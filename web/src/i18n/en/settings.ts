@@ -7,7 +7,6 @@ export const settings = {
   'settings.saving': 'Saving…',
   'settings.saved': 'Saved',
   'settings.choiceKept': 'This was not saved, so the former setting is kept. Choose again to try once more. {reason}',
-  'settings.section.devices': 'Devices',
   'settings.language': 'Language',
   'settings.ofBrowser': 'That of the browser',
   'settings.section.general': 'General',
@@ -31,6 +30,7 @@ export const settings = {
   'settings.profile.empty': 'A name is needed. Until you write one, “{name}” is kept.',
   'settings.profile.address': 'Address',
   'settings.profile.addresses': 'Addresses',
+  'settings.section.devices': 'Devices',
   'settings.devices.about':
     'These browsers are signed in to your account. One that you sign out loses its access at once.',
   'settings.devices.current': 'This browser',
