@@ -1,5 +1,6 @@
 // The frame of the page: the sign-in, or folders, list and message in columns; the strip of undo, the sheet of keys, the questions.
 import './app.css';
+import { FolderQuestion } from '../folders/folder-question.js';
 import { Folders } from '../folders/folders.js';
 import { t } from '../i18n/t.js';
 import { ListPane } from '../list/list-pane.js';
@@ -51,6 +52,7 @@ function Mail() {
       </main>
       {isList && <ComposeButton place="corner" />}
       <DeleteQuestion />
+      <FolderQuestion />
       <Writing />
     </div>
   );

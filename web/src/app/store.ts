@@ -7,6 +7,7 @@ import type { Observable, Subscription } from 'rxjs';
 import {
   type ConnectionState,
   type Folder,
+  type Label,
   type MansioClient,
   NetworkFault,
   type PreferenceChanges,
@@ -34,6 +35,8 @@ export class Store {
   readonly connection = signal<ConnectionState>('connecting');
   readonly profile = signal<Profile | undefined>(undefined);
   readonly folders = signal<readonly Folder[]>([]);
+  /** By their order; `folders` has what is unread in them. */
+  readonly labels = signal<readonly Label[]>([]);
   readonly preferences: ReadonlySignal<Preferences | undefined>;
   /** The time of the reader, by the minute. */
   readonly now = signal(new Date());
@@ -126,6 +129,7 @@ export class Store {
       });
     this.#subscriptions = [
       into(this.client.folders$, this.folders as { value: readonly Folder[] | undefined }),
+      into(this.client.labels$, this.labels as { value: readonly Label[] | undefined }),
       into(this.client.preferences$, this.#preferences.stored),
     ];
     this.list.follow();
@@ -138,6 +142,7 @@ export class Store {
     this.access.value = 'signedOut';
     this.profile.value = undefined;
     this.folders.value = [];
+    this.labels.value = [];
     this.#preferences.forget();
   }
 

@@ -3,7 +3,8 @@ import { app } from './ar/app.js';
 import { compose } from './ar/compose.js';
 import { list } from './ar/list.js';
 import { message } from './ar/message.js';
+import { organise } from './ar/organise.js';
 import { settings } from './ar/settings.js';
 import type { Translation } from './t.js';
 
-export const ar: Translation = { ...app, ...list, ...message, ...compose, ...settings };
+export const ar: Translation = { ...app, ...list, ...message, ...compose, ...organise, ...settings };

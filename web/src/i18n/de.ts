@@ -3,7 +3,8 @@ import { app } from './de/app.js';
 import { compose } from './de/compose.js';
 import { list } from './de/list.js';
 import { message } from './de/message.js';
+import { organise } from './de/organise.js';
 import { settings } from './de/settings.js';
 import type { Translation } from './t.js';
 
-export const de: Translation = { ...app, ...list, ...message, ...compose, ...settings };
+export const de: Translation = { ...app, ...list, ...message, ...compose, ...organise, ...settings };

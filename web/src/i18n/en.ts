@@ -3,6 +3,7 @@ import { app } from './en/app.js';
 import { compose } from './en/compose.js';
 import { list } from './en/list.js';
 import { message } from './en/message.js';
+import { organise } from './en/organise.js';
 import { settings } from './en/settings.js';
 
-export const en = { ...app, ...list, ...message, ...compose, ...settings } as const;
+export const en = { ...app, ...list, ...message, ...compose, ...organise, ...settings } as const;

@@ -1,0 +1,132 @@
+// Tests folders and labels in the page through a whole node: two windows see what is made, changed, ordered and deleted.
+import type { ExecutionContext } from 'ava';
+import { createTransport } from 'nodemailer';
+import type { Locator, Page } from 'playwright-core';
+import { accountOn, port } from '../../../dev/node-accounts.js';
+import { accessibilityFaults, openWindow, signIn, testInBrowser, type Window } from '../../support/browser/browser.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { startTestNode } from '../../support/node.js';
+import { until } from '../../support/until.js';
+
+async function world(t: ExecutionContext) {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_HOSTNAME: 'mail.example.test' });
+  t.teardown(() => node.stop());
+  const zoe = await accountOn(node, 'zoe');
+  return {
+    client: new MailboxClient(node, zoe.key),
+    deliver: (from: string, subject: string) =>
+      createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
+        from,
+        to: zoe.email,
+        subject,
+        text: 'Text',
+      }),
+    async open(options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
+      const window = await openWindow(t, `http://127.0.0.1:${port(node, 'http')}`, options);
+      await signIn(window, zoe.key);
+      return window;
+    },
+  };
+}
+
+const folders = (page: Page): Locator => page.getByRole('navigation', { name: 'Folders' });
+const link = (page: Page, name: string): Locator => folders(page).getByRole('link', { name });
+const names = (page: Page): Promise<string[]> => folders(page).locator('.folder-row .folder-name').allTextContents();
+const shows = (page: Page, ...expected: string[]): Promise<void> =>
+  until(async () => JSON.stringify(await names(page)) === JSON.stringify(expected));
+
+async function make(page: Page, what: 'label' | 'folder', name: string): Promise<void> {
+  await page.getByRole('button', { name: `New ${what}` }).click();
+  await page.getByLabel(`Name of the ${what}`).fill(name);
+  await page.keyboard.press('Enter');
+}
+
+async function choose(page: Page, name: string, item: string): Promise<void> {
+  const button = page.getByRole('button', { name: `Actions on ${name}` });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: item, exact: true }).press('Enter');
+}
+
+testInBrowser('labels are made, changed, ordered and deleted, and another window follows', async (t) => {
+  const { client, open } = await world(t);
+  const [one, two] = [await open(), await open()];
+  const { page } = one;
+  for (const name of ['Paid', 'Work', 'Home']) {
+    await make(page, 'label', name);
+    await link(page, name).waitFor();
+  }
+  await shows(two.page, 'Paid', 'Work', 'Home');
+
+  await make(page, 'label', 'work');
+  await page.getByText('Choose another name: this one is the name of another label or folder.').waitFor();
+  t.deepEqual(await accessibilityFaults(one), []);
+  await page.keyboard.press('Escape');
+  t.is(await page.getByRole('form', { name: 'New label' }).count(), 0);
+
+  await choose(page, 'Home', 'Move up');
+  await shows(page, 'Paid', 'Home', 'Work');
+  await link(page, 'Paid').press('Alt+ArrowDown');
+  await shows(two.page, 'Home', 'Paid', 'Work');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await shows(two.page, 'Paid', 'Home', 'Work');
+  await link(page, 'Work').dragTo(link(page, 'Paid'), { targetPosition: { x: 20, y: 3 } });
+  await shows(two.page, 'Work', 'Paid', 'Home');
+
+  await choose(page, 'Home', 'Change name and colour');
+  await page.getByLabel('Name of the label').fill('House');
+  await page.getByRole('radio', { name: 'Teal' }).check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await shows(two.page, 'Work', 'Paid', 'House');
+  const labels = () => client.get<{ name: string; color: string }[]>('/api/labels');
+  t.is((await labels()).find(({ name }) => name === 'House')?.color, '#00837a');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await shows(two.page, 'Work', 'Paid', 'Home');
+
+  await link(page, 'Paid').click();
+  await choose(page, 'Paid', 'Delete');
+  await page.getByText('Filters stop assigning it.').waitFor();
+  t.deepEqual(await accessibilityFaults(one), []);
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await shows(two.page, 'Work', 'Home');
+  await page.waitForURL('**/inbox');
+  t.deepEqual([one.faults, two.faults], [[], []]);
+});
+
+testInBrowser(
+  'a folder is made below another one, moved, and deleted with its mail in Archive, on a narrow screen',
+  async (t) => {
+    const { client, deliver, open } = await world(t);
+    await deliver('someone@remote.test', 'Kept');
+    const window = await open({ viewport: { width: 320, height: 640 } });
+    const { page, faults } = window;
+    await page.getByRole('button', { name: 'Folders' }).first().click();
+    await make(page, 'folder', 'Projects');
+    await choose(page, 'Projects', 'New folder in it');
+    await page.getByLabel('Name of the folder').fill('Aqueduct');
+    t.deepEqual(await accessibilityFaults(window), []);
+    await page.getByRole('button', { name: 'Make' }).click();
+    await shows(page, 'Projects', 'Aqueduct');
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+
+    await choose(page, 'Aqueduct', 'Change name and place');
+    await page.getByLabel('In', { exact: true }).selectOption({ label: 'No other folder' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await shows(page, 'Aqueduct', 'Projects');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Projects', 'Aqueduct');
+
+    const all = await client.get<{ id: string; name: string; role: string }[]>('/api/folders');
+    const [email] = await client.inbox();
+    const folderId = all.find(({ name }) => name === 'Aqueduct')!.id;
+    await client.request('POST', '/api/emails/bulk/move', { emailIds: [email!.id], folderId });
+    await folders(page).getByRole('link', { name: 'Aqueduct 1 unread' }).waitFor();
+    await choose(page, 'Projects', 'Delete');
+    await page.getByText('The folders and labels below it are deleted in the same way.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await shows(page);
+    const archived = await client.get<{ totalCount: number }>('/api/folders/archive/emails');
+    t.is(archived.totalCount, 1);
+    t.deepEqual(faults, []);
+  },
+);

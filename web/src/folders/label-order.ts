@@ -1,0 +1,69 @@
+// The order of labels: siblings by their number and then by name, each followed by those below it; and what changes when one moves. Pure.
+import type { Folder, Label, LabelInput } from '../../../src/client/index.js';
+
+export interface ShownLabel {
+  readonly folder: Folder;
+  /** What a change must repeat; undefined until the labels have been read. */
+  readonly label: Label | undefined;
+  readonly depth: number;
+}
+
+export interface LabelChange {
+  readonly id: string;
+  readonly before: LabelInput;
+  readonly after: LabelInput;
+}
+
+/** The labels as the first column shows them. Labels whose number is not known yet stand in the order of the folders. */
+export function shownLabels(folders: readonly Folder[], labels: readonly Label[]): readonly ShownLabel[] {
+  const own = folders.filter(({ role }) => role === 'label');
+  const ids = new Set(own.map(({ id }) => id));
+  const byId = new Map(labels.map((label, index) => [label.id, { label, index }]));
+  const at = ({ id }: Folder) => byId.get(id)?.index ?? labels.length;
+  const below = (parentId: string | undefined, depth: number): ShownLabel[] =>
+    own
+      .filter((folder) => (ids.has(folder.parentId ?? '') ? folder.parentId! : undefined) === parentId)
+      .sort((a, b) => at(a) - at(b))
+      .flatMap((folder) => [{ folder, label: byId.get(folder.id)?.label, depth }, ...below(folder.id, depth + 1)]);
+  return below(undefined, 0);
+}
+
+/** The labels that stand with this one below the same parent, in order, itself included. */
+export function siblingsOf(shown: readonly ShownLabel[], id: string): readonly Label[] {
+  const own = shown.find(({ folder }) => folder.id === id);
+  if (own === undefined) return [];
+  const at = shown.indexOf(own);
+  const isEnd = (one: ShownLabel) => one.depth < own.depth;
+  const first = shown.slice(0, at).findLastIndex(isEnd) + 1;
+  const end = shown.slice(at).findIndex(isEnd);
+  return shown
+    .slice(first, end === -1 ? undefined : at + end)
+    .flatMap(({ label, depth }) => (depth === own.depth && label !== undefined ? [label] : []));
+}
+
+/** The fewest changes of numbers that bring a label to another position among its siblings; none when it cannot go there. */
+export function moved(siblings: readonly Label[], id: string, to: number): readonly LabelChange[] {
+  const from = siblings.findIndex((label) => label.id === id);
+  if (from === -1 || to === from || to < 0 || to >= siblings.length) return [];
+  const order = siblings.filter((label) => label.id !== id);
+  order.splice(to, 0, siblings[from]!);
+  const [down, up] = [renumbered(order, to, 1), renumbered(order, to, -1)];
+  return down.length <= up.length ? down : up;
+}
+
+/** Numbers the label at `at` next to the one before it in this direction, and those after it as far as it would meet them. */
+function renumbered(order: readonly Label[], at: number, by: 1 | -1): readonly LabelChange[] {
+  const before = order[at - by];
+  let number = before === undefined ? order[at + by]!.sortOrder - by : before.sortOrder + by;
+  const changes: LabelChange[] = [];
+  for (let i = at; order[i] !== undefined; i += by) {
+    const { id, name, color, sortOrder } = order[i]!;
+    if (i !== at) {
+      if ((sortOrder - number) * by > 0) break;
+      number += by;
+    }
+    if (number === sortOrder) continue;
+    changes.push({ id, before: { name, color, sortOrder }, after: { name, color, sortOrder: number } });
+  }
+  return changes;
+}
