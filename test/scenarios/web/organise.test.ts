@@ -1,4 +1,5 @@
-// Tests folders and labels in the page through a whole node: two windows see what is made, changed, ordered and deleted.
+// Tests folders, labels and filters in the page through a whole node: two windows see what is made, changed, ordered and deleted, and a filter
+// labels the next email that arrives.
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import type { Locator, Page } from 'playwright-core';
@@ -130,3 +131,53 @@ testInBrowser(
     t.deepEqual(faults, []);
   },
 );
+
+testInBrowser('a filter made from an email is tested, saved, and labels the next email', async (t) => {
+  const { client, deliver, open } = await world(t);
+  await client.request('POST', '/api/labels', { name: 'News', color: '#00837a', sortOrder: 0 });
+  await deliver('news@remote.test', 'Monday');
+  await deliver('someone@remote.test', 'Other');
+  const window = await open();
+  const { page, faults } = window;
+  await page.getByText('Monday', { exact: true }).first().click();
+  await page.getByRole('button', { name: 'Make a filter from this email' }).click();
+  const from = page.getByLabel("The sender's address has");
+  t.is(await from.inputValue(), 'news@remote.test');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Choose an action').waitFor();
+  await page.getByLabel('Assign a label').selectOption('News');
+  await page.getByRole('button', { name: 'Test' }).click();
+  await page.getByText('1 of the newest 100 emails of the inbox matches.').waitFor();
+  const matching = page.getByRole('list', { name: 'Emails that match' });
+  t.deepEqual(await matching.getByRole('link').allTextContents(), ['Monday']);
+  t.deepEqual(await accessibilityFaults(window), []);
+  await from.press('Enter');
+  await page.getByText('If the sender has “news@remote.test”: label News.').waitFor();
+
+  await deliver('news@remote.test', 'Tuesday');
+  await link(page, 'News 1 unread').click();
+  await page.getByText('Tuesday', { exact: true }).first().waitFor();
+  await page.goBack();
+
+  await page.getByRole('button', { name: 'New filter' }).click();
+  await page.getByLabel('The subject has').fill('Invoice');
+  await page.getByLabel('Mark it as read').check();
+  await page.getByLabel('Name of the filter').fill('Bills');
+  await page.keyboard.press('Enter');
+  const order = () => page.locator('.filter strong').allTextContents();
+  await until(async () => (await order()).length === 2);
+  await page.getByRole('button', { name: 'Move Bills up' }).click();
+  await until(async () => (await order())[0] === 'Bills');
+  await page.getByRole('checkbox', { name: 'Bills' }).uncheck();
+  await page.getByText('(off)').waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.getByRole('button', { name: 'Delete Bills' }).click();
+  await until(async () => (await order()).length === 1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await until(async () => (await order())[0] === 'Bills');
+  const filters = await client.get<{ name: string; isEnabled: boolean; markAsRead: boolean }[]>('/api/filters');
+  t.like(filters[0], { name: 'Bills', isEnabled: false, markAsRead: true });
+  t.deepEqual(faults, []);
+});

@@ -35,7 +35,7 @@ export class Store {
   readonly connection = signal<ConnectionState>('connecting');
   readonly profile = signal<Profile | undefined>(undefined);
   readonly folders = signal<readonly Folder[]>([]);
-  /** By their order; `folders` has what is unread in them. */
+  /** They are in their order; `folders` has what is unread in them. */
   readonly labels = signal<readonly Label[]>([]);
   readonly preferences: ReadonlySignal<Preferences | undefined>;
   /** The time of the reader, by the minute. */

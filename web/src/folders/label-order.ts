@@ -1,5 +1,6 @@
 // The order of labels: siblings by their number and then by name, each followed by those below it; and what changes when one moves. Pure.
 import type { Folder, Label, LabelInput } from '../../../src/client/index.js';
+import { movedNumbers } from '../app/numbered-order.js';
 
 export interface ShownLabel {
   readonly folder: Folder;
@@ -43,27 +44,9 @@ export function siblingsOf(shown: readonly ShownLabel[], id: string): readonly L
 
 /** The fewest changes of numbers that bring a label to another position among its siblings; none when it cannot go there. */
 export function moved(siblings: readonly Label[], id: string, to: number): readonly LabelChange[] {
-  const from = siblings.findIndex((label) => label.id === id);
-  if (from === -1 || to === from || to < 0 || to >= siblings.length) return [];
-  const order = siblings.filter((label) => label.id !== id);
-  order.splice(to, 0, siblings[from]!);
-  const [down, up] = [renumbered(order, to, 1), renumbered(order, to, -1)];
-  return down.length <= up.length ? down : up;
-}
-
-/** Numbers the label at `at` next to the one before it in this direction, and those after it as far as it would meet them. */
-function renumbered(order: readonly Label[], at: number, by: 1 | -1): readonly LabelChange[] {
-  const before = order[at - by];
-  let number = before === undefined ? order[at + by]!.sortOrder - by : before.sortOrder + by;
-  const changes: LabelChange[] = [];
-  for (let i = at; order[i] !== undefined; i += by) {
-    const { id, name, color, sortOrder } = order[i]!;
-    if (i !== at) {
-      if ((sortOrder - number) * by > 0) break;
-      number += by;
-    }
-    if (number === sortOrder) continue;
-    changes.push({ id, before: { name, color, sortOrder }, after: { name, color, sortOrder: number } });
-  }
-  return changes;
+  const numbers = siblings.map((label) => ({ id: label.id, number: label.sortOrder }));
+  return movedNumbers(numbers, id, to).map((change) => {
+    const { name, color, sortOrder } = siblings.find((label) => label.id === change.id)!;
+    return { id: change.id, before: { name, color, sortOrder }, after: { name, color, sortOrder: change.number } };
+  });
 }

@@ -1,9 +1,10 @@
-// What can be done with one email besides moving it: print it, see its source, save it.
+// What can be done with one email besides moving it: print it, see its source, make a filter from it, save it.
 import type { EmailDetail } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { undo } from '../app/undo.js';
 import { Icon } from '../design/icon.js';
+import { filterMailOf } from '../filters/open.js';
 import { t } from '../i18n/t.js';
 import type { MessageModel } from './message-model.js';
 
@@ -40,6 +41,17 @@ export function MessageTools({ email, model }: { readonly email: EmailDetail; re
       >
         <Icon name="code" />
       </button>
+      {email.fromAddress !== '' && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t('filters.fromEmail')}
+          title={t('filters.fromEmail')}
+          onClick={() => filterMailOf(email.fromAddress)}
+        >
+          <Icon name="funnel" />
+        </button>
+      )}
       <a
         class="icon-button"
         href={client.emlUrl(email.id)}

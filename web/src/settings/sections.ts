@@ -1,6 +1,7 @@
 // The sections of the settings, in the order of their list. A section is a row here: its name in the address, its title, its view.
 import type { ComponentType } from 'preact';
 import type { IconName } from '../design/icon.js';
+import { Filters } from '../filters/filters-section.js';
 import type { TextKey } from '../i18n/t.js';
 import { Devices } from './devices.js';
 import { General } from './general.js';
@@ -17,5 +18,6 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { id: 'general', title: 'settings.section.general', icon: 'settings', view: General },
   { id: 'profile', title: 'settings.section.profile', icon: 'user', view: Profile },
+  { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
 ];

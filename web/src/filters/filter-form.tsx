@@ -1,0 +1,184 @@
+// The fields of a filter, and a test of it on recent emails before it is saved. Enter saves, Escape ends it.
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { reasonOf } from '../app/reason.js';
+import { useStore } from '../app/store.js';
+import { t } from '../i18n/t.js';
+import { type FilterDraft, faultOf, inputOf, lastPriority } from './filter-draft.js';
+import type { FilterList } from './filter-list.js';
+import { FilterTest } from './filter-test.js';
+
+interface FilterFormProps {
+  readonly id: string | undefined;
+  readonly begun: FilterDraft;
+  readonly list: FilterList;
+  readonly onEnd: () => void;
+}
+
+export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
+  const draft = useSignal(begun);
+  const problem = useSignal<string | undefined>(undefined);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  const save = async () => {
+    problem.value = await saved(list, id, draft.peek());
+    if (problem.peek() === undefined) onEnd();
+  };
+  return (
+    <form
+      ref={form}
+      class="filter-form card"
+      aria-label={id === undefined ? t('filters.new') : t('filters.change', { name: begun.name })}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onEnd();
+        // Keys of the page have no meaning here.
+        event.stopPropagation();
+      }}
+    >
+      <Words draft={draft} part="from" label={t('filters.from')} />
+      <Words draft={draft} part="subject" label={t('filters.subject')} />
+      <Words draft={draft} part="body" label={t('filters.body')} />
+      <Choices draft={draft} />
+      <Actions draft={draft} />
+      <Words draft={draft} part="name" label={t('filters.name')} hint={t('filters.nameHint')} />
+      <div role="alert">{problem.value !== undefined && <p class="problem">{problem}</p>}</div>
+      <FilterTest draft={draft} />
+      <div class="filter-buttons">
+        <button type="submit" class="button is-main">
+          {t('organise.save')}
+        </button>
+        <button type="button" class="button is-plain" onClick={onEnd}>
+          {t('app.cancel')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Saves it, and returns why that has failed. */
+async function saved(list: FilterList, id: string | undefined, draft: FilterDraft): Promise<string | undefined> {
+  const fault = faultOf(draft);
+  if (fault !== undefined) return t(`filters.${fault}`);
+  const filters = list.filters.peek() ?? [];
+  const priority = filters.find((filter) => filter.id === id)?.priority ?? lastPriority(filters);
+  try {
+    await list.save(id, inputOf(draft, priority, t('filters.unnamed')));
+    return undefined;
+  } catch (error) {
+    return t('app.failed', { reason: reasonOf(error) });
+  }
+}
+
+type DraftSignal = Signal<FilterDraft>;
+
+function change(draft: DraftSignal, changed: Partial<FilterDraft>): void {
+  draft.value = { ...draft.peek(), ...changed };
+}
+
+interface WordsProps {
+  readonly draft: DraftSignal;
+  readonly part: 'name' | 'from' | 'subject' | 'body';
+  readonly label: string;
+  readonly hint?: string;
+}
+
+function Words({ draft, part, label, hint }: WordsProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        class="input"
+        autocomplete="off"
+        maxLength={part === 'name' ? 200 : 500}
+        aria-describedby={hint && `${id}-hint`}
+        value={draft.value[part]}
+        onInput={({ currentTarget }) => change(draft, { [part]: currentTarget.value })}
+      />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Choices({ draft }: { readonly draft: DraftSignal }) {
+  const id = useId();
+  const all = [
+    ['any', t('filters.any')],
+    ['with', t('filters.with')],
+    ['without', t('filters.without')],
+  ] as const;
+  return (
+    <div class="field">
+      <label for={id}>{t('filters.attachments')}</label>
+      <select
+        id={id}
+        class="input"
+        onChange={({ currentTarget }) => change(draft, { attachments: all[currentTarget.selectedIndex]![0] })}
+      >
+        {all.map(([value, text]) => (
+          <option key={value} value={value} selected={draft.value.attachments === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Actions({ draft }: { readonly draft: DraftSignal }) {
+  const id = useId();
+  const { labels } = useStore();
+  return (
+    <fieldset class="filter-actions">
+      <legend>{t('filters.actions')}</legend>
+      <div class="field">
+        <label for={id}>{t('filters.label')}</label>
+        <select id={id} class="input" onChange={({ currentTarget }) => change(draft, { labelId: currentTarget.value })}>
+          <option value="" selected={draft.value.labelId === ''}>
+            {t('filters.noLabel')}
+          </option>
+          {labels.value.map((label) => (
+            <option key={label.id} value={label.id} selected={draft.value.labelId === label.id}>
+              {label.name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Check draft={draft} part="markAsRead">
+        {t('filters.markAsRead')}
+      </Check>
+      <Check draft={draft} part="delete">
+        {t('filters.deletes')}
+      </Check>
+    </fieldset>
+  );
+}
+
+interface CheckProps {
+  readonly draft: DraftSignal;
+  readonly part: 'markAsRead' | 'delete';
+  readonly children: ComponentChildren;
+}
+
+function Check({ draft, part, children }: CheckProps) {
+  return (
+    <label class="filter-switch">
+      <input
+        type="checkbox"
+        checked={draft.value[part]}
+        onChange={({ currentTarget }) => change(draft, { [part]: currentTarget.checked })}
+      />
+      <span>{children}</span>
+    </label>
+  );
+}

@@ -1,0 +1,150 @@
+// The filters in the settings: in their order, each in words, turned on and off, moved, changed, deleted.
+import './filters.css';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Filter } from '../../../src/client/index.js';
+import { useStore } from '../app/store.js';
+import { Icon, type IconName } from '../design/icon.js';
+import { t } from '../i18n/t.js';
+import { draftOf, type FilterDraft, NO_FILTER } from './filter-draft.js';
+import { FilterForm } from './filter-form.js';
+import { FilterList } from './filter-list.js';
+import { inWords } from './filter-words.js';
+import { wantedSender } from './open.js';
+
+interface Edited {
+  readonly id?: string;
+  readonly draft: FilterDraft;
+}
+
+export function Filters() {
+  const { client } = useStore();
+  const list = useMemo(() => new FilterList(client), [client]);
+  const edited = useSignal<Edited | undefined>(undefined);
+  useEffect(() => {
+    void list.read();
+    const from = wantedSender.peek();
+    wantedSender.value = undefined;
+    if (from !== undefined) edited.value = { draft: { ...NO_FILTER, from } };
+  }, [list]);
+  const close = () => {
+    edited.value = undefined;
+  };
+  const filters = list.filters.value;
+  const form = edited.value;
+  return (
+    <>
+      <p class="hint">{t('filters.about')}</p>
+      <div role="alert">{list.problem.value !== undefined && <p class="problem">{list.problem}</p>}</div>
+      {filters?.length === 0 && form === undefined && <p>{t('filters.none')}</p>}
+      <ol class="filters">
+        {filters?.map((filter, i) =>
+          form?.id === filter.id ? (
+            <li key={filter.id}>
+              <FilterForm id={filter.id} begun={form.draft} list={list} onEnd={close} />
+            </li>
+          ) : (
+            <FilterRow
+              key={filter.id}
+              filter={filter}
+              list={list}
+              isFirst={i === 0}
+              isLast={i === filters.length - 1}
+              onEdit={() => {
+                edited.value = { id: filter.id, draft: draftOf(filter) };
+              }}
+            />
+          ),
+        )}
+      </ol>
+      {form !== undefined && form.id === undefined ? (
+        <FilterForm key={form.draft.from} id={undefined} begun={form.draft} list={list} onEnd={close} />
+      ) : (
+        <div>
+          <button
+            type="button"
+            class="button"
+            disabled={filters === undefined}
+            onClick={() => {
+              edited.value = { draft: NO_FILTER };
+            }}
+          >
+            <Icon name="plus" />
+            {t('filters.new')}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface FilterRowProps {
+  readonly filter: Filter;
+  readonly list: FilterList;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly onEdit: () => void;
+}
+
+function FilterRow({ filter, list, isFirst, isLast, onEdit }: FilterRowProps) {
+  const { name, isEnabled } = filter;
+  const { labels } = useStore();
+  const label = labels.value.find(({ id }) => id === filter.assignLabelId)?.name ?? filter.assignLabelName ?? undefined;
+  return (
+    <li class="filter">
+      <label class="filter-switch">
+        <input
+          type="checkbox"
+          checked={isEnabled}
+          onChange={({ currentTarget }) => void list.turn(filter, currentTarget.checked)}
+        />
+        <span>
+          <strong>{name}</strong>
+          {!isEnabled && <span class="hint"> {t('filters.off')}</span>}
+        </span>
+      </label>
+      <p class="hint">{inWords(draftOf(filter), label)}</p>
+      <div class="filter-buttons">
+        <RowButton icon="pencil" name={t('filters.change', { name })} run={onEdit} />
+        <RowButton
+          icon="chevron-up"
+          name={t('filters.up', { name })}
+          isDisabled={isFirst}
+          run={() => void list.move(filter, -1)}
+        />
+        <RowButton
+          icon="chevron-down"
+          name={t('filters.down', { name })}
+          isDisabled={isLast}
+          run={() => void list.move(filter, 1)}
+        />
+        <RowButton icon="trash-2" name={t('filters.delete', { name })} run={() => void list.delete(filter)} />
+      </div>
+    </li>
+  );
+}
+
+interface RowButtonProps {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly isDisabled?: boolean;
+  readonly run: () => void;
+}
+
+/** A button that cannot act keeps the focus. */
+function RowButton({ icon, name, isDisabled = false, run }: RowButtonProps) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={name}
+      title={name}
+      aria-disabled={isDisabled}
+      onClick={() => {
+        if (!isDisabled) run();
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
