@@ -2,6 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { accessibilityFaults, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
+import { imapFlow } from '../../support/clients/imap-programs.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import { until } from '../../support/until.js';
@@ -101,11 +102,65 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
   t.deepEqual([...window.faults, ...other.faults, ...phone.faults], []);
 });
 
+testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced and revoked', async (t) => {
+  const { node, client, open } = await world(t);
+  const window = await open({ path: '/settings/keys', permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = window;
+  await page.getByLabel('Name', { exact: true }).fill('Thunderbird at home');
+  await page.getByLabel('What it is for').selectOption('Mail program: IMAP and SMTP');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const issued = page.getByRole('region', { name: 'The key of Thunderbird at home' });
+  await issued.getByRole('button', { name: 'Copy the key' }).click();
+  await issued.getByText('Copied').waitFor();
+  const key = await page.evaluate<string>('navigator.clipboard.readText()');
+  t.is(await issued.locator('code').first().textContent(), key);
+  t.deepEqual(await accessibilityFaults(window), []);
+
+  // What is to be typed is where the servers listen.
+  const typed = async (server: string) =>
+    (await issued.getByRole('region', { name: server }).locator('code').allTextContents()).join(' ');
+  const host = 'mail.example.test';
+  t.is(await typed('Incoming mail: IMAP'), `${host} ${port(node, 'imaps')} SSL/TLS zoe@example.test`);
+  t.regex(await typed('Outgoing mail: SMTP'), /^mail\.example\.test \d+ (?:SSL\/TLS|STARTTLS) zoe@example\.test$/);
+  const logIn = (pass: string) => imapFlow(node, { id: '', email: 'zoe@example.test', key: pass });
+  const program = logIn(key);
+  await program.connect();
+  await program.logout();
+
+  await issued.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Replace: Thunderbird at home' }).click();
+  await page.getByRole('button', { name: 'Replace', exact: true }).click();
+  await issued.waitFor();
+  const replaced = (await issued.locator('code').first().textContent())!;
+  t.not(replaced, key);
+  await t.throwsAsync(logIn(key).connect());
+  const again = logIn(replaced);
+  await again.connect();
+  await again.logout();
+
+  await page.getByRole('button', { name: 'Revoke: Thunderbird at home' }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Revoke: Thunderbird at home' }).click();
+  await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByText('Thunderbird at home is revoked.').waitFor();
+  await t.throwsAsync(logIn(replaced).connect());
+
+  await page.getByLabel('Name', { exact: true }).fill('Phone');
+  await page.getByLabel('What it is for').selectOption('iPhone, iPad or Mac: a profile for Apple Mail');
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the profile' }).click();
+  t.is((await saved).suggestedFilename(), 'mail.mobileconfig');
+  await page.getByRole('button', { name: 'Revoke: Phone' }).waitFor();
+  const { keys } = await client.get<{ readonly keys: readonly { readonly name: string }[] }>('/api/smtp-credentials');
+  t.true(keys.some(({ name }) => name === 'Phone'));
+  t.deepEqual(window.faults, []);
+});
+
 testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await world(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General', 'Profile', 'Devices'];
+  const sections = ['General', 'Profile', 'Devices', 'Mail programs'];
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();

@@ -5,6 +5,7 @@ import { Filters } from '../filters/filters-section.js';
 import type { TextKey } from '../i18n/t.js';
 import { Devices } from './devices.js';
 import { General } from './general.js';
+import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
 
 export interface Section {
@@ -20,4 +21,5 @@ export const SECTIONS: readonly Section[] = [
   { id: 'profile', title: 'settings.section.profile', icon: 'user', view: Profile },
   { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
+  { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },
 ];

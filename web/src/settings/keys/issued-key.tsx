@@ -1,0 +1,48 @@
+// A key that has just been made, the only time that it is seen, with what the program asks for besides it.
+import { useEffect, useRef } from 'preact/hooks';
+import type { ConnectionInfo } from '../../../../src/client/index.js';
+import { CopyButton } from '../../design/copy-button.js';
+import { t } from '../../i18n/t.js';
+import type { KeyStore } from './key-store.js';
+import { ServerList } from './server-list.js';
+
+export function IssuedKey({ keys, info }: { readonly keys: KeyStore; readonly info: ConnectionInfo }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const issued = keys.issued.value;
+  useEffect(() => {
+    heading.current?.focus();
+  }, [issued]);
+  if (issued === undefined) return null;
+  const protocols = issued.scopes.filter((scope) => scope === 'imap' || scope === 'pop3' || scope === 'smtp');
+  return (
+    <section class="issued-key card" aria-labelledby="issued-key">
+      <h3 id="issued-key" ref={heading} tabIndex={-1}>
+        {t('settings.keys.issued', { name: issued.name })}
+      </h3>
+      <p>{t('settings.keys.once')}</p>
+      <div class="issued-key-text">
+        <code dir="ltr" tabIndex={0}>
+          {issued.apiKey}
+        </code>
+        <CopyButton text={issued.apiKey} what={t('settings.keys.theKey')} />
+      </div>
+      {protocols.length > 0 && (
+        <>
+          <p>{t('settings.keys.type')}</p>
+          <ServerList info={info} protocols={protocols} />
+        </>
+      )}
+      <div>
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            keys.issued.value = undefined;
+          }}
+        >
+          {t('settings.keys.done')}
+        </button>
+      </div>
+    </section>
+  );
+}

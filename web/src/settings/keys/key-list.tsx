@@ -1,0 +1,110 @@
+// The keys that are valid. What takes a key away from its program is asked about in place.
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { ApiKey } from '../../../../src/client/index.js';
+import { reasonOf } from '../../app/reason.js';
+import { useStore } from '../../app/store.js';
+import { Icon } from '../../design/icon.js';
+import { currentLocale, t } from '../../i18n/t.js';
+import { lastUse, When } from '../when.js';
+import type { KeyStore } from './key-store.js';
+import type { Scope } from './purposes.js';
+
+type Question = 'replace' | 'revoke';
+
+export function KeyList({ keys }: { readonly keys: KeyStore }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const said = useSignal('');
+  const problem = useSignal('');
+  const all = keys.keys.value ?? [];
+  const carryOut = async (key: ApiKey, what: Question) => {
+    said.value = '';
+    problem.value = '';
+    try {
+      if (what === 'replace') await keys.replace(key);
+      else {
+        await keys.revoke(key);
+        said.value = t('settings.keys.revoked', { name: key.name });
+        heading.current?.focus();
+      }
+    } catch (error) {
+      problem.value = t('settings.keys.notChanged', { name: key.name, reason: reasonOf(error) });
+    }
+  };
+  return (
+    <div class="setting">
+      <h3 ref={heading} tabIndex={-1}>
+        {t('settings.keys.valid')}
+      </h3>
+      {all.length === 0 && <p class="hint">{t('settings.keys.none')}</p>}
+      <ul class="keys">
+        {all.map((key) => (
+          <KeyRow key={key.id} of={key} onSure={(what) => void carryOut(key, what)} />
+        ))}
+      </ul>
+      <p role="status">{said}</p>
+      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+    </div>
+  );
+}
+
+function KeyRow({ of: key, onSure }: { readonly of: ApiKey; readonly onSure: (what: Question) => void }) {
+  const { now } = useStore();
+  const question = useSignal<Question | undefined>(undefined);
+  const { name, scopes, lastUsedAt } = key;
+  const asked = question.value;
+  const ask = (what: Question | undefined) => {
+    question.value = what;
+  };
+  return (
+    <li>
+      <Icon name="key" />
+      <div>
+        <strong dir="auto">{name}</strong>
+        <span>{scopesInWords(scopes)}</span>
+        {lastUsedAt === null ? (
+          <span>{t('settings.keys.neverUsed')}</span>
+        ) : (
+          <When at={lastUsedAt} now={now.value} text={lastUse} />
+        )}
+      </div>
+      {asked === undefined ? (
+        (['replace', 'revoke'] as const).map((what) => (
+          <button
+            key={what}
+            type="button"
+            class="button"
+            aria-label={t(`settings.keys.${what}Named`, { name })}
+            onClick={() => ask(what)}
+          >
+            {t(`settings.keys.${what}`)}
+          </button>
+        ))
+      ) : (
+        // biome-ignore lint/a11y/useSemanticElements: the question has no fields.
+        <div class="key-question" role="group" aria-label={t(`settings.keys.${asked}Named`, { name })}>
+          <p>{t(`settings.keys.${asked}Question`)}</p>
+          <button
+            ref={(button) => button?.focus()}
+            type="button"
+            class="button is-danger"
+            onClick={() => {
+              ask(undefined);
+              onSure(asked);
+            }}
+          >
+            {t(`settings.keys.${asked}`)}
+          </button>
+          <button type="button" class="button" onClick={() => ask(undefined)}>
+            {t('app.cancel')}
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function scopesInWords(scopes: readonly Scope[]): string {
+  const names = scopes.map((scope) => t(`settings.keys.scope.${scope}`));
+  return new Intl.ListFormat(currentLocale(), { type: 'conjunction' }).format(names);
+}
