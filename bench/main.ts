@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   imap: () => import('./imap.js'),
   'quiet-client': () => import('./quiet-client.js'),
   pop3: () => import('./pop3.js'),
+  web: () => import('./web.js'),
   outbound: () => import('./outbound.js'),
   'outbound-shares': () => import('./outbound-shares.js'),
   cluster: () => import('./cluster.js'),
