@@ -96,11 +96,18 @@ export function ownUrl({ isSecure, header }: BrowserRequest): URL | undefined {
   return authority(header('host'), isSecure ? 'https' : 'http');
 }
 
-/** The first cookie of the name. Fields that a proxy has divided are joined with commas, which no value contains (RFC 6265 §4.1.1). */
+/**
+ * The cookie of the name; undefined when there are two. Only what browsers take for the end of a cookie or for white space counts as such
+ * (RFC 6265 §5.2): a page of another host of the domain may set any other text, such as `a=b,__Host-mansio=c`.
+ */
 function cookieValue(cookies: string, name: string): string | undefined {
-  for (const pair of cookies.split(/[;,]/)) {
+  const values = cookies.split(';').flatMap((pair) => {
     const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
-  }
-  return undefined;
+    return trimmed(pair.slice(0, Math.max(at, 0))) === name ? [trimmed(pair.slice(at + 1))] : [];
+  });
+  return values.length === 1 ? values[0] || undefined : undefined;
+}
+
+function trimmed(text: string): string {
+  return text.replace(/^[ \t]+|[ \t]+$/g, '');
 }

@@ -103,8 +103,14 @@ test('a sign-in is our own page’s, or a program’s; forms without a referrer 
 test('cookies are found among others, whoever divided the fields', (t) => {
   const token = (cookie: string) => sessionToken(request(false, { host: 'localhost', cookie }));
   t.is(token('a=b; mansio=x; c=d'), 'x');
-  t.is(token('a=b,mansio=x'), 'x');
-  t.is(token('mansio=x; mansio=y'), 'x');
+  t.is(token('a=b;\t mansio=x \t;c=d'), 'x');
+  t.is(token('a=b,mansio=x'), undefined);
+  t.is(token('a=b,mansio=x; mansio=y'), 'y');
+  for (const space of ['\u00a0', '\u2000', '\u3000', '\ufeff', '\v', '\f']) {
+    t.is(token(`${space}mansio=x; mansio=y`), 'y');
+    t.is(token(`mansio${space}=x`), undefined);
+  }
+  t.is(token('mansio=x; mansio=y'), undefined);
   t.is(token('mansio=; a=b'), undefined);
   t.is(token('nomansio=x; mansio2=y; mansio'), undefined);
   t.is(token(''), undefined);

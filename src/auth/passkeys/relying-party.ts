@@ -20,6 +20,8 @@ export function relyingPartyOf(
   const isLocal = own?.hostname === 'localhost';
   if (own === undefined || (!isLocal && own.hostname !== hostOf(publicUrl))) return { refusal: ELSEWHERE };
   if (!isLocal && !request.isSecure) return { refusal: 'passkeys need https, but under localhost' };
+  // The Host is what the client says: whoever serves another port of this host could pass a ceremony on.
+  if (!isLocal && own.origin !== new URL(publicUrl!).origin) return { refusal: ELSEWHERE };
   return { id: own.hostname, origin: own.origin };
 }
 

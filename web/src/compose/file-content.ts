@@ -1,5 +1,6 @@
 // The contents of files as a save sends them, and URLs that show images of a draft in the page.
 import type { MansioClient } from '../../../src/client/index.js';
+import { imageType, SIGNATURE_BYTES } from '../message/attachments/attachment-kind.js';
 import { contentPath, type DraftFile } from './attachments.js';
 
 /** Base64 by key. A file that the browser cannot read any more (it was changed or removed) is left out. */
@@ -61,6 +62,8 @@ export class ImageUrls {
     if (own !== undefined) return URL.createObjectURL(own);
     if (file.stored === null) return undefined;
     const content = await this.#client.blob(contentPath(file.stored));
-    return URL.createObjectURL(content.slice(0, content.size, file.contentType));
+    // A type that its sender chose could make a document of the page's origin out of it.
+    const type = imageType(new Uint8Array(await content.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+    return type === undefined ? undefined : URL.createObjectURL(content.slice(0, content.size, type));
   }
 }

@@ -40,7 +40,7 @@ export function readHead(raw: RawRequest, limits: HeadLimits): RequestHead {
     bytes += name.length + value.length;
     const before = headers.get(name);
     if (before !== undefined && ONCE.has(name)) detail = `The field ${name} stands twice.`;
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    headers.set(name, before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`);
   });
   const path = raw.getUrl();
   const query = raw.getQuery() ?? '';

@@ -15,11 +15,11 @@ export function linkOf(href: string, text: string): Link | undefined {
   const url = parsed(href);
   if (url === undefined) return undefined;
   const target = targetOf(url);
-  const named = namedTarget(text);
+  const isMisleading = namedTargets(text).some((named) => !isSame(named, target));
   return {
     href: url.href,
     destination: url.protocol === 'mailto:' || url.protocol === 'tel:' ? target : url.href,
-    ...(named !== undefined && !isSame(named, target) && { misleadsTo: target }),
+    ...(isMisleading && { misleadsTo: target }),
   };
 }
 
@@ -54,22 +54,28 @@ function decoded(text: string): string {
 
 /** Characters that nobody sees: soft hyphens, marks of direction, joiners. */
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164]|\u034f/gu;
-const WITH_SCHEME = /(?:https?:\/\/|\bwww\.)[^\s<>"']+/i;
+/** Characters that look like the slash of a URL. */
+const SLASHES = /[\u2044\u2215\u29f8]/g;
+const WITH_SCHEME = /(?:https?:\/\/|\bwww\.)[^\s<>"']+/gi;
 const WHOLE_ADDRESS = /^[^\s@<>()]+@([\p{L}\p{N}.-]+\.\p{L}{2,})$/u;
 const WHOLE_HOST =
   /^((?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:\p{L}{2,}|xn--[a-z0-9-]+))\.?(?::\d+)?(?:[/?#]\S*)?$/iu;
 /** Names of files that are no names of hosts. */
 const FILE_NAME = /^[^/]*\.(?:js|pdf|docx?|xlsx?|pptx?|odt|ods|txt|html?|png|jpe?g|gif|csv|json|xml|eml|ics)$/i;
 
-/** The host or address that a text names; undefined for a text that names none. */
-function namedTarget(text: string): string | undefined {
-  const shown = text.normalize('NFKC').replace(INVISIBLE, '').trim();
-  if (shown.length > LONGEST_HREF) return undefined;
-  const found = WITH_SCHEME.exec(shown)?.[0];
-  if (found !== undefined) return hostOf(/^www\./i.test(found) ? `http://${found}` : found);
-  if (WHOLE_ADDRESS.test(shown)) return shown.toLowerCase();
-  const host = WHOLE_HOST.exec(shown)?.[1];
-  return host === undefined || FILE_NAME.test(shown) ? undefined : hostOf(`http://${host}`);
+/** The hosts and addresses that a text names: every URL, and a first word that is a host or an address. */
+function namedTargets(text: string): readonly string[] {
+  const shown = text.normalize('NFKC').replace(INVISIBLE, '').replace(SLASHES, '/').trim();
+  if (shown.length > LONGEST_HREF) return [];
+  const urls = (shown.match(WITH_SCHEME) ?? []).map((url) => hostOf(/^www\./i.test(url) ? `http://${url}` : url));
+  const first = shown.split(/\s/, 1)[0]!;
+  const named = [...urls, WHOLE_ADDRESS.test(first) ? first.toLowerCase() : wholeHost(first)];
+  return named.filter((each) => each !== undefined);
+}
+
+function wholeHost(word: string): string | undefined {
+  const host = WHOLE_HOST.exec(word)?.[1];
+  return host === undefined || FILE_NAME.test(word) ? undefined : hostOf(`http://${host}`);
 }
 
 function hostOf(url: string): string | undefined {
