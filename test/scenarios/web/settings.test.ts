@@ -95,7 +95,7 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
   await other.page.getByLabel('API key').waitFor();
   t.is(await devices.count(), 2);
   await page.getByRole('button', { name: 'Sign out all other browsers' }).click();
-  await page.getByText('1 other browser is signed out.').waitFor();
+  await page.getByText('Firefox on Android is signed out.').waitFor();
   await phone.page.getByLabel('API key').waitFor();
   await page.getByRole('button', { name: 'Sign out of this browser' }).click();
   await page.getByLabel('API key').waitFor();
