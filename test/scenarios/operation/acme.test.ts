@@ -32,6 +32,8 @@ const settingsFor = (pebble: Pebble) => ({
 async function trusted(address: string, servername: string, root: string): Promise<TLSSocket> {
   const [host, portText] = [address.slice(0, address.lastIndexOf(':')), address.slice(address.lastIndexOf(':') + 1)];
   const socket = connect({ host, port: Number(portText), servername, ca: root });
+  // The handshake counts; a server that is killed afterwards resets the connection.
+  socket.on('error', () => {});
   await once(socket, 'secureConnect');
   socket.end();
   return socket;
