@@ -1,16 +1,11 @@
 // The two ceremonies of WebAuthn: registering a passkey, and signing in with it. A passkey is discoverable, so that nobody types a name, and
 // its authenticator has verified its user (by PIN or body). `@simplewebauthn/server` verifies; challenges.ts says which challenges are ours.
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { CHALLENGE_MS, type ChallengePurpose, type PasskeyChallenges, type ValidChallenge } from './challenges.js';
 import type { RelyingParty } from './relying-party.js';
 
@@ -18,6 +13,10 @@ import type { RelyingParty } from './relying-party.js';
 const ALGORITHMS = [-8, -7, -257];
 const LONGEST_ID = 1023;
 const LONGEST_KEY = 4096;
+
+/** A node without passkeys does not load these packages. */
+const webAuthn = () => import('@simplewebauthn/server');
+const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 
 /** The public half of a passkey. */
 interface Credential {
@@ -54,11 +53,12 @@ export class PasskeyCeremonies {
     this.#challenges = challenges;
   }
 
-  registration(
+  async registration(
     party: RelyingParty,
     { handle, accountId, email, displayName }: RegisteringUser,
     known: readonly Pick<Credential, 'credentialId' | 'transports'>[],
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { generateRegistrationOptions } = await webAuthn();
     return generateRegistrationOptions({
       rpName: 'Mansio',
       rpID: party.id,
@@ -84,8 +84,9 @@ export class PasskeyCeremonies {
     response: RegistrationResponseJSON,
   ): Promise<Registered | undefined> {
     const expected = this.#expected({ ceremony: 'registration', rpId: party.id, accountId });
+    const [{ verifyRegistrationResponse }, helpers] = [await webAuthn(), await webAuthnHelpers()];
     try {
-      if (!isPlainAttestation(response)) return undefined;
+      if (!isPlainAttestation(response, helpers)) return undefined;
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response,
         expectedChallenge: expected.check,
@@ -105,7 +106,8 @@ export class PasskeyCeremonies {
     }
   }
 
-  login(party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  async login(party: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const { generateAuthenticationOptions } = await webAuthn();
     return generateAuthenticationOptions({
       rpID: party.id,
       challenge: this.#challenges.issue({ ceremony: 'login', rpId: party.id }),
@@ -123,6 +125,7 @@ export class PasskeyCeremonies {
   ): Promise<SignedIn | undefined> {
     if (response.response.userHandle !== Buffer.from(handle).toString('base64url')) return undefined;
     const expected = this.#expected({ ceremony: 'login', rpId: party.id });
+    const { verifyAuthenticationResponse } = await webAuthn();
     try {
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response,
@@ -155,7 +158,10 @@ export class PasskeyCeremonies {
  * Browsers send no statement about the authenticator where none is asked for, or one that its own key has signed. Others name certificates,
  * whose lists of revocations the library would download from wherever they say.
  */
-function isPlainAttestation({ response }: RegistrationResponseJSON): boolean {
+function isPlainAttestation(
+  { response }: RegistrationResponseJSON,
+  { decodeAttestationObject, isoBase64URL }: Awaited<ReturnType<typeof webAuthnHelpers>>,
+): boolean {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get('fmt');
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
