@@ -8,6 +8,8 @@ const PRESCRIBED: readonly (readonly [rule: string, place: RegExp])[] = [
   ['no-ambiguous-paths', /^#\/paths\/~1api~1outbound~1/],
   // A fixed segment precedes a parameter here, and `emails` is not a UUID.
   ['no-ambiguous-paths', /^#\/paths\/~1api~1labels~1/],
+  // A fixed segment precedes a parameter here, and `threads` is not a UUID.
+  ['no-ambiguous-paths', /^#\/paths\/~1api~1(external~1)?emails~1threads~1/],
   // The only failure of this route is its 503.
   ['operation-4xx-response', /^#\/paths\/~1healthz\/get\//],
   ['operation-2xx-response', /^#\/paths\/~1api~1profile~1addresses~1\{addressId\}~1(send-verification|verify)\/post\//],
