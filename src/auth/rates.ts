@@ -1,7 +1,7 @@
 // Rates of requests (docs/interface/credentials.md, "Rates"): requests per minute of one account, over all its keys and logins, of one session
-// of the page, and of one address while the account is unknown. Each node counts for itself, in windows of a minute. The gateways refuse requests above a limit,
-// and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10). Wrong credentials are counted separately by address;
-// above their limit the client must wait. Every credential is looked up nevertheless, so that a guessing neighbour at the same address
+// of the page and of all sessions of an account, and of one address while the account is unknown. Each node counts for itself, in windows of
+// a minute. The gateways refuse requests above a limit, and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10).
+// Wrong credentials are counted separately by address; above their limit the client must wait. Every credential is looked up nevertheless, so that a guessing neighbour at the same address
 // locks nobody out; a key has 256 random bits. The login guard of the mail protocols also counts the wrong credentials.
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../actors/directory/protocol.js';
@@ -37,6 +37,8 @@ const IMAGES = 12;
 const OFF: RateLimits = { global: 0, authentication: 0, write: 0, session: 0 };
 /** A session may write this often for each request that it may make. */
 const WRITES_OF_SESSION = 1 / 4;
+/** As many sessions of an account may make all their requests: whoever signs in a hundred times has no more. */
+const BUSY_SESSIONS = 4;
 
 export interface RateOptions {
   readonly mostKeys?: number;
@@ -54,6 +56,7 @@ export class Rates {
       accounts: counters(limits, mostKeys),
       addresses: counters(limits, mostKeys),
       sessions: sessionCounters(limits, mostKeys),
+      allSessions: windowOf('sessions', BUSY_SESSIONS * limits.session, mostKeys),
       wrong: windowOf('wrong-credentials', limits.global, mostKeys),
     };
     this.#guard = guard;
@@ -84,11 +87,13 @@ export class Tally {
     return this.#fields;
   }
 
-  /** Counts a request with a right credential: for its session, or else for its account. */
+  /** Counts a request with a right credential: for its session and the sessions of its account, or else for its account. */
   principal({ accountId, keyId, sessionEnd }: Principal, rate: RateClass): number {
-    const { sessions } = this.#counters;
-    if (sessionEnd !== undefined && keyId !== null) return this.#count(windowsFor(sessions, rate), keyId);
-    return this.account(accountId, rate);
+    if (sessionEnd === undefined || keyId === null) return this.account(accountId, rate);
+    const { sessions, allSessions } = this.#counters;
+    const windows = windowsFor(sessions, rate);
+    const ofAll = windows.length === 0 || allSessions === undefined ? [] : [allSessions.count(accountId)];
+    return this.#waitOf([...windows.map((window) => window.count(keyId)), ...ofAll]);
   }
 
   account(accountId: string, rate: RateClass): number {
@@ -128,6 +133,8 @@ interface AllCounters {
   readonly accounts: Counters;
   readonly addresses: Counters;
   readonly sessions: Counters;
+  /** All sessions of an account. */
+  readonly allSessions: Window | undefined;
   readonly wrong: Window | undefined;
 }
 

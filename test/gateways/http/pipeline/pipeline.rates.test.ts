@@ -159,6 +159,17 @@ test('a session has a bucket of its own, a quarter of it for writes', async (t) 
   t.false(waits(session('third'), 'plain'));
 });
 
+test('an account has the requests of four sessions, however many it has, and its keys keep theirs', async (t) => {
+  const rates = new Rates(limits(1, 0, 0, 2));
+  const waits = (accountId: string, keyId: string) =>
+    rates.tally('192.0.2.1').principal({ ...principal(accountId, Date.now() + 1000), keyId }, 'plain') > 0;
+  const used = Array.from({ length: 8 }, (_, i) => waits(ALICE, `session ${i}`));
+  t.deepEqual(used, new Array(8).fill(false));
+  t.true(waits(ALICE, 'one more'));
+  t.false(waits(BOB, 'another account'));
+  t.is(rates.tally('192.0.2.1').principal(principal(ALICE), 'plain'), 0);
+});
+
 test('tokens are checked however many wrong ones came from there', async (t) => {
   const good = 'eyJhIjoxfQ.eyJhIjoxfQ.good';
   const tokens = {
