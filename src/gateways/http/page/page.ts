@@ -17,6 +17,11 @@ const FOR_EVER: HeaderField = ['Cache-Control', 'public, max-age=31536000, immut
 const REVALIDATED: HeaderField = ['Cache-Control', 'no-cache'];
 const NONCE_OCTETS = 16;
 
+/** The policy of the document, whose styles inline have the nonce. */
+export function documentPolicy(nonce: string): HeaderField {
+  return policy(`'self' 'nonce-${nonce}'`);
+}
+
 function policy(styles: string): HeaderField {
   const directives = [
     "default-src 'none'",
@@ -33,7 +38,7 @@ function policy(styles: string): HeaderField {
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types dompurify mansio-mail mansio-worker',
+    'trusted-types dompurify mansio-mail',
   ];
   return ['Content-Security-Policy', directives.join('; ')];
 }
@@ -72,7 +77,7 @@ export class Page {
     const nonce = randomBytes(NONCE_OCTETS).toString('base64');
     return {
       status: 200,
-      headers: [...COMMON, policy(`'self' 'nonce-${nonce}'`), HTML, REVALIDATED],
+      headers: [...COMMON, documentPolicy(nonce), HTML, REVALIDATED],
       body: Buffer.from(this.#index.join(nonce)),
     };
   }

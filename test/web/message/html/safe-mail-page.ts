@@ -6,21 +6,10 @@ import type { ExecutionContext } from 'ava';
 import { build } from 'esbuild';
 import { chromium, type Page } from 'playwright-core';
 import { findProgram } from '../../../../dev/executables.js';
+import { documentPolicy } from '../../../../src/gateways/http/page/page.js';
 
 const NONCE = 'bm9uY2U';
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  `style-src 'self' 'nonce-${NONCE}'`,
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  'trusted-types dompurify mansio-mail mansio-worker',
-].join('; ');
+const [POLICY_FIELD, POLICY] = documentPolicy(NONCE);
 
 const ENTRY = `
   import { safeMail } from './web/src/message/html/safe-mail.ts';
@@ -91,7 +80,7 @@ export async function openSafeMailPage(t: ExecutionContext): Promise<SafeMailPag
   const others: string[] = [];
   const server = createServer((request, response) => {
     const [type, content] = FILES[request.url!] ?? ['image/png', ''];
-    response.writeHead(200, { 'content-type': type, 'content-security-policy': POLICY }).end(content);
+    response.writeHead(200, { 'content-type': type, [POLICY_FIELD]: POLICY }).end(content);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
