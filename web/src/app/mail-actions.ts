@@ -1,16 +1,15 @@
 // What people do with emails: each action shows its result at once, offers to undo it, and says so when the server refuses it.
 import { signal } from '@preact/signals';
 import type { Action, Folder } from '../../../src/client/index.js';
+import { makeFolder, makeLabel } from '../folders/folder-changes.js';
 import { folderName } from '../folders/folder-name.js';
+import { nextColor } from '../folders/label-colors.js';
 import { t } from '../i18n/t.js';
 import { reasonOf } from './reason.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
 import { type Inverse, undo } from './undo.js';
-
-/** New labels have these one after the other. */
-const LABEL_COLORS = ['#1a9e5c', '#e07b2c', '#b44fb8', '#2d5fc9', '#0f8b8d', '#c94f5d', '#8a7a1f', '#6b5bd2'];
 
 /** The emails whose deletion for good waits for an answer (delete-question.tsx asks). */
 export const inQuestion = signal<readonly string[]>([]);
@@ -94,15 +93,12 @@ export async function makeAndUse(
   name: string,
   ids: readonly string[],
 ): Promise<void> {
-  const { client, folders } = store;
   try {
     if (what === 'label') {
-      const labels = folders.peek().filter(({ role }) => role === 'label');
-      const color = LABEL_COLORS[labels.length % LABEL_COLORS.length]!;
-      const body = { name, color, sortOrder: labels.length };
-      toggleLabel(store, await client.request('POST', '/api/labels', { body }), ids);
+      const color = nextColor(store.folders.peek().filter(({ role }) => role === 'label'));
+      toggleLabel(store, await makeLabel(store, { name, color }), ids);
     } else {
-      const { id } = await client.request('POST', '/api/folders', { body: { name } });
+      const { id } = await makeFolder(store, { name, parentId: null });
       moveTo(store, id, ids, name);
     }
   } catch (error) {

@@ -82,9 +82,10 @@ function move(store: Store, id: string, changes: readonly LabelChange[]): void {
 }
 
 /** @throws Refusal, NetworkFault */
-export async function makeFolder(store: Store, draft: FolderDraft): Promise<void> {
-  await store.client.request('POST', '/api/folders', { body: draft });
+export async function makeFolder(store: Store, draft: FolderDraft): Promise<Folder> {
+  const folder = await store.client.request('POST', '/api/folders', { body: draft });
   undo.say(t('organise.folderMade', { name: draft.name }));
+  return folder;
 }
 
 /** @throws Refusal, NetworkFault */
