@@ -15,7 +15,7 @@ import { PLACE_ICONS, placeName } from './folder-name.js';
 import { OwnFolders, OwnLabels } from './own-folders.js';
 
 /** Whether the drawer is open; wide windows show the column always. */
-export const isDrawerOpen = signal(false);
+const isDrawerOpen = signal(false);
 
 export function Folders() {
   const store = useStore();
@@ -52,6 +52,23 @@ export function Folders() {
       </nav>
       {isDrawerOpen.value && <div class="folders-shade" aria-hidden="true" onClick={closeDrawer} />}
     </>
+  );
+}
+
+/** Opens the drawer; it is not shown where the column always is. */
+export function DrawerButton() {
+  return (
+    <button
+      type="button"
+      class="icon-button drawer-button"
+      aria-label={t('app.menu')}
+      aria-expanded={isDrawerOpen}
+      onClick={() => {
+        isDrawerOpen.value = true;
+      }}
+    >
+      <Icon name="menu" />
+    </button>
   );
 }
 

@@ -5,7 +5,7 @@ import type { ListRoute } from '../app/route.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { folderName, placeName } from '../folders/folder-name.js';
-import { isDrawerOpen } from '../folders/folders.js';
+import { DrawerButton } from '../folders/folders.js';
 import { formatNumber, t } from '../i18n/t.js';
 import { ActionButtons } from './action-buttons.js';
 import { EmptyList } from './empty-list.js';
@@ -22,17 +22,7 @@ export function ListPane() {
   return (
     <section class="list-pane" aria-label={t('list.title')}>
       <div class="list-search">
-        <button
-          type="button"
-          class="icon-button menu-button"
-          aria-label={t('app.menu')}
-          aria-expanded={isDrawerOpen}
-          onClick={() => {
-            isDrawerOpen.value = true;
-          }}
-        >
-          <Icon name="menu" />
-        </button>
+        <DrawerButton />
         <SearchField />
       </div>
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}

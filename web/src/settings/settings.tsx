@@ -5,7 +5,7 @@ import { bindKeys } from '../app/keyboard.js';
 import { go } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
-import { isDrawerOpen } from '../folders/folders.js';
+import { DrawerButton } from '../folders/folders.js';
 import { t } from '../i18n/t.js';
 import { SECTIONS, type Section } from './sections.js';
 
@@ -30,17 +30,7 @@ function Sections({ shown }: { readonly shown: Section | undefined }) {
   return (
     <nav class="settings-list" aria-label={t('settings.title')}>
       <header>
-        <button
-          type="button"
-          class="icon-button menu-button"
-          aria-label={t('app.menu')}
-          aria-expanded={isDrawerOpen}
-          onClick={() => {
-            isDrawerOpen.value = true;
-          }}
-        >
-          <Icon name="menu" />
-        </button>
+        <DrawerButton />
         <h1>{t('settings.title')}</h1>
       </header>
       <ul>
