@@ -74,8 +74,10 @@ function move(store: Store, id: string, changes: readonly LabelChange[]): void {
   store.labels.value = before
     .map((label) => ({ ...label, ...changes.find((change) => change.id === label.id)?.after }))
     .sort((a, b) => a.sortOrder - b.sortOrder || before.indexOf(a) - before.indexOf(b));
-  undo.offer({ text: t('organise.labelMoved', { name }), undo: () => put('before') });
-  put('after').catch((error: unknown) => {
+  const stored = put('after');
+  // What restores the order must not overtake what changes it.
+  undo.offer({ text: t('organise.labelMoved', { name }), undo: () => stored.then(() => put('before')) });
+  stored.catch((error: unknown) => {
     store.labels.value = before;
     undo.say(t('app.failed', { reason: reasonOf(error) }));
   });
