@@ -17,7 +17,7 @@ export function outboundState(id: string, rest: Rest, link: HubLink): Observable
         rest.request('GET', '/api/outbound/{id}', { params: { id } }),
         rest.request('GET', '/api/outbound/{id}/timeline', { params: { id } }),
       ]);
-      return stateOf(email, attempts, email.queuePosition);
+      return { email, attempts, queuePosition: email.queuePosition, timeline: timelineOf(email, attempts) };
     },
     touch: (event, newest) => (isAbout(id, event) ? touched(event, newest) : undefined),
   });
@@ -40,14 +40,6 @@ function touched(event: ClientEvent, newest: OutboundState): OutboundState | 're
     default:
       return undefined;
   }
-}
-
-function stateOf(
-  email: OutboundEmail,
-  attempts: readonly DeliveryAttempt[],
-  queuePosition: number | null,
-): OutboundState {
-  return { email, attempts, queuePosition, timeline: timelineOf(email, attempts) };
 }
 
 const KINDS = { delivered: 'delivered', temporary: 'retried', permanent: 'failed' } as const;

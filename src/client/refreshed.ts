@@ -5,8 +5,7 @@ import type { ClientEvent, HubLink } from './hub/hub-link.js';
 import { isPassing, isSignedOut, Refusal } from './refusal.js';
 
 export interface RefreshedOptions<T> {
-  /** `newest`: the value that is shown, undefined at first. */
-  read(newest: T | undefined): Promise<T>;
+  read(): Promise<T>;
   /** The value after an event that says all that has changed, or `'read'` when it must be read again; otherwise undefined. */
   touch(event: ClientEvent, newest: T): T | 'read' | undefined;
   /** The least time between the starts of two readings. ms */
@@ -115,7 +114,7 @@ class Refreshed<T> {
     this.#readAt = performance.now();
     let waitMs: number | undefined;
     try {
-      const value = await this.#options.read(this.#newest);
+      const value = await this.#options.read();
       this.#failures = 0;
       this.#isReading = false;
       if (this.#isEnded) return;

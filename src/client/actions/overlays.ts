@@ -67,7 +67,7 @@ export class Overlays {
     const overlays = this.#byId.get(email.id);
     if (overlays === undefined) return email;
     let changed: E | undefined = email;
-    for (const { change } of overlays) if (changed !== undefined) changed = this.changed(changed, change);
+    for (const { change } of overlays) if (changed !== undefined) changed = this.#changed(changed, change);
     return changed;
   }
 
@@ -88,7 +88,7 @@ export class Overlays {
   }
 
   /** The email after one change; undefined when it is deleted. The same object when nothing is another. */
-  changed<E extends Changeable>(email: E, change: Change): E | undefined {
+  #changed<E extends Changeable>(email: E, change: Change): E | undefined {
     switch (change.kind) {
       case 'mark':
         return email.isRead === change.isRead ? email : { ...email, isRead: change.isRead };

@@ -38,10 +38,6 @@ export class LiveList {
     this.#subscriptions = subscriptions;
   }
 
-  get size(): number {
-    return this.#pages.size;
-  }
-
   get isFailed(): boolean {
     return this.#error !== undefined;
   }
