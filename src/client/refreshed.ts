@@ -2,6 +2,7 @@
 // rates allow. Failures that pass are waited for; other ones are errors of the stream.
 import { Observable, ReplaySubject, type Subscription, share, timer } from 'rxjs';
 import type { ClientEvent, HubLink } from './hub/hub-link.js';
+import { pauseAfter } from './hub/pause.js';
 import { isPassing, isSignedOut, Refusal } from './refusal.js';
 
 export interface RefreshedOptions<T> {
@@ -23,7 +24,6 @@ const BURST_MS = 20;
 const LEAST_MS = 1_000;
 /** While events keep coming the readings become rarer, down to one in this time: a key has 100 requests a minute for everything. */
 const RAREST_MS = 8_000;
-const LONGEST_RETRY_MS = 30_000;
 /** A value without subscribers is followed for this time, so that going back shows it at once. */
 const LINGER_MS = 10_000;
 
@@ -135,7 +135,7 @@ class Refreshed<T> {
 
   #waitAfter(error: unknown): number {
     const asked = error instanceof Refusal ? (error.retryAfterMs ?? 0) : 0;
-    return Math.max(asked, Math.random() * Math.min(LONGEST_RETRY_MS, 1_000 * 2 ** this.#failures++));
+    return Math.max(asked, pauseAfter(this.#failures++));
   }
 
   #show(value: T): void {

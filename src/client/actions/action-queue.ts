@@ -1,7 +1,7 @@
 // Sends changes to the server one after the other, in the order of their actions: equal changes that wait go together, in bulk requests.
 // Failures that pass (no network, rates, a node without the account) are waited for; a refusal ends the action.
 import { onReturn } from '../hub/environment.js';
-import { Pause } from '../hub/pause.js';
+import { Pause, pauseAfter } from '../hub/pause.js';
 import { isPassing, NotFound, Refusal } from '../refusal.js';
 import type { Rest } from '../rest.js';
 import type { Change } from './overlays.js';
@@ -10,8 +10,6 @@ import type { Change } from './overlays.js';
 const BULK = 1_000;
 /** Requests at a time where there is no bulk request. */
 const AT_ONCE = 4;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
 
 export interface QueuedChange {
   readonly ids: readonly string[];
@@ -158,8 +156,7 @@ export class ActionQueue {
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw error;
         const asked = error instanceof Refusal ? error.retryAfterMs : undefined;
-        const own = Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
-        await this.#pause.for(asked ?? own);
+        await this.#pause.for(asked ?? pauseAfter(failures));
       }
     }
   }

@@ -4,7 +4,7 @@ import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/s
 import { BehaviorSubject, Subject } from 'rxjs';
 import type { EventPayloads, HubCalls, HubEventPayloads } from '../generated/events.js';
 import { onReturn } from './environment.js';
-import { Pause } from './pause.js';
+import { LONGEST_PAUSE_MS, Pause, pauseAfter } from './pause.js';
 
 /** `signedOut`: the server does not accept the credential; the next sign-in connects. */
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'signedOut';
@@ -39,8 +39,6 @@ const LOGGED: Readonly<Record<keyof EventPayloads, true>> = {
   PreferencesChanged: true,
 };
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
 const REQUEST_MS = 10_000;
 /** The negotiation was refused because of the credential. */
 const REFUSED = /Status code '40[13]'/;
@@ -149,8 +147,7 @@ export class HubLink {
         await (this.#options.token === undefined ? this.#pause.forever() : this.#pause.for(LONGEST_PAUSE_MS));
         continue;
       }
-      // All clients of a node that stops lose their connections at once, so each waits for a random time.
-      await this.#pause.for(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures));
+      await this.#pause.for(pauseAfter(failures));
       failures++;
     }
   }
