@@ -78,9 +78,7 @@ export function ReplyButtons({ emailId }: { readonly emailId: string }) {
 /** The way of an email that the account has sent, above it. */
 export function SentSteps({ id }: { readonly id: string }) {
   const { list, client } = useStore();
-  // The position is asked again when the list has changed.
-  const index = list.view.value.items.length === 0 ? undefined : list.indexOf(id);
-  const outboundId = index === undefined ? undefined : list.at(index)?.outboundId;
+  const outboundId = list.item(id)?.outboundId;
   if (outboundId === undefined) return null;
   return (
     <details class="sent-steps" open>
@@ -97,8 +95,7 @@ export function SentSteps({ id }: { readonly id: string }) {
 
 /** Opens an email of the list: a draft in a window of its own, anything else besides the list. */
 export function openListed({ list }: Store, id: string): void {
-  const index = list.indexOf(id);
-  const draftId = index === undefined ? undefined : list.at(index)?.draftId;
+  const draftId = list.item(id)?.draftId;
   if (draftId === undefined) go(withEmail(list.route.peek(), id));
   else void compose.open({ kind: 'draft', draftId });
 }

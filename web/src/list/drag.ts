@@ -2,12 +2,12 @@
 import type { Folder } from '../../../src/client/index.js';
 import { moveTo, toggleLabel } from '../app/mail-actions.js';
 import type { Store } from '../app/store.js';
+import { rowOf } from './row.js';
 
 let dragged: readonly string[] = [];
 
 export function startDrag({ list }: Store, event: DragEvent): void {
-  const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-id]') : null;
-  const id = row?.dataset['id'];
+  const id = rowOf(event)?.dataset['id'];
   if (id === undefined || event.dataTransfer === null) return;
   const selected = list.selected.peek();
   dragged = selected.has(id) ? [...selected] : [id];

@@ -46,13 +46,7 @@ function Filtered({ store: { list } }: { readonly store: Store }) {
   return (
     <div class="empty-list">
       <p>{list.filter.value === 'unread' ? t('list.emptyUnread') : t('list.emptyFlagged')}</p>
-      <button
-        type="button"
-        class="button"
-        onClick={() => {
-          list.filter.value = 'all';
-        }}
-      >
+      <button type="button" class="button" onClick={() => list.filterBy('all')}>
         {t('list.showAll')}
       </button>
     </div>

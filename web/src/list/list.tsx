@@ -11,7 +11,7 @@ import { t } from '../i18n/t.js';
 import { type GroupHeader, groupHeaders } from './date-groups.js';
 import { endDrag, startDrag } from './drag.js';
 import { type Anchor, anchorsAt, heldAt, ListGeometry } from './geometry.js';
-import { Row, WaitingRow } from './row.js';
+import { Row, rowOf, WaitingRow } from './row.js';
 import { cancelSwipe, endSwipe, moveSwipe, startSwipe } from './swipe.js';
 
 const ROW_PX = { comfortable: 77, compact: 44, spacious: 92 } as const;
@@ -62,7 +62,7 @@ export function List() {
           onTouchEnd={() => endSwipe(store)}
           onTouchCancel={cancelSwipe}
           onFocusIn={(event) => {
-            const id = idOf(event);
+            const id = rowOf(event)?.dataset['id'];
             if (id !== undefined) list.cursorId.value = id;
           }}
         >
@@ -219,14 +219,9 @@ function useCursor(
   }, [id]);
 }
 
-function idOf({ target }: Event): string | undefined {
-  const row = target instanceof Element ? target.closest<HTMLElement>('[data-id]') : null;
-  return row?.dataset['id'];
-}
-
 function clicked(store: Store, event: MouseEvent): void {
   const { list } = store;
-  const id = idOf(event);
+  const id = rowOf(event)?.dataset['id'];
   if (id === undefined) return;
   const isAvatar = event.target instanceof Element && event.target.closest('[data-part="select"]') !== null;
   if (event.shiftKey) list.selectTo(id);

@@ -68,6 +68,11 @@ export function Row(props: RowProps) {
   );
 }
 
+/** The row in which an event happens. */
+export function rowOf({ target }: Event): HTMLElement | null {
+  return target instanceof Element ? target.closest<HTMLElement>('[data-id]') : null;
+}
+
 function Marks({ item }: { readonly item: EmailListItem }) {
   return (
     <span class="row-marks">

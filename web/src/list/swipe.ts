@@ -2,6 +2,7 @@
 import { archive, trash } from '../app/mail-actions.js';
 import type { Store } from '../app/store.js';
 import { direction } from '../i18n/t.js';
+import { rowOf } from './row.js';
 
 /** A finger that moves less is not sure of it. */
 const LEAST_PX = 96;
@@ -19,9 +20,9 @@ interface Swipe {
 
 let swipe: Swipe | undefined;
 
-export function startSwipe({ target, touches }: TouchEvent): void {
-  const row = target instanceof Element ? target.closest<HTMLElement>('[data-id]') : null;
-  const [touch, second] = touches;
+export function startSwipe(event: TouchEvent): void {
+  const row = rowOf(event);
+  const [touch, second] = event.touches;
   const id = row?.dataset['id'];
   cancelSwipe();
   if (row === null || id === undefined || touch === undefined || second !== undefined) return;
