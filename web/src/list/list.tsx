@@ -1,7 +1,7 @@
 // The rows of the list. Only those near what is seen are drawn. When mail arrives or leaves, the row under the eye or the pointer stays where
 // it is; what has come above is counted by a pill.
 import './list.css';
-import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Store, useStore } from '../app/store.js';
@@ -18,6 +18,12 @@ const ROW_PX = { comfortable: 77, compact: 44, spacious: 92 } as const;
 const HEADER_PX = 36;
 const OVERSCAN = 6;
 
+/** What is seen of the list. */
+interface Seen {
+  readonly top: number;
+  readonly height: number;
+}
+
 interface Shown {
   readonly geometry: ListGeometry;
   readonly headers: readonly GroupHeader[];
@@ -27,16 +33,15 @@ export function List() {
   const store = useStore();
   const { list } = store;
   const scroller = useRef<HTMLDivElement>(null);
-  const seen = useSignal({ top: 0, height: 900 });
+  const seen = useSignal<Seen>({ top: 0, height: 900 });
   const shown = useShown(store);
   const arrived = useHeldRows(store, scroller, seen, shown);
   const { geometry, headers } = shown.value;
   const { start, end } = geometry.between(seen.value.top, seen.value.top + seen.value.height);
   useLayoutEffect(() => list.see(start, end), [list, start, end]);
   const onScroll = () => {
-    const { scrollTop, clientHeight } = scroller.current!;
-    seen.value = { top: scrollTop, height: clientHeight };
-    if (scrollTop === 0) arrived.value = 0;
+    measure(scroller.current!, seen);
+    if (seen.peek().top === 0) arrived.value = 0;
   };
   const density = store.preferences.value?.displayDensity ?? 'comfortable';
   return (
@@ -147,11 +152,11 @@ function useShown(store: Store): ReadonlySignal<Shown> {
 function useHeldRows(
   { list }: Store,
   scroller: RefObject<HTMLDivElement | null>,
-  seen: { value: { readonly top: number; readonly height: number } },
+  seen: Signal<Seen>,
   shown: ReadonlySignal<Shown>,
 ) {
   const arrived = useSignal(0);
-  const held = useRef<{ key: string; anchors: Anchor[]; total: number; geometry?: ListGeometry }>({
+  const held = useRef<{ key: string; anchors: Anchor[]; total: number }>({
     key: '',
     anchors: [],
     total: 0,
@@ -171,7 +176,7 @@ function useHeldRows(
       if (top !== undefined && Math.abs(top - element.scrollTop) >= 1) element.scrollTop = top;
       if (element.scrollTop > 0 && view.total > before.total) arrived.value += view.total - before.total;
     }
-    seen.value = { top: element.scrollTop, height: element.clientHeight };
+    measure(element, seen);
     held.current = { key, total: view.total, anchors: anchorsAt(drawn, element.scrollTop, element.clientHeight) };
   }, [view, geometry, key]);
   // Scrolling chooses other rows.
@@ -184,15 +189,16 @@ function useHeldRows(
   return arrived;
 }
 
-function useResize(
-  scroller: RefObject<HTMLDivElement | null>,
-  seen: { value: { readonly top: number; readonly height: number } },
-): void {
+/** Rows are drawn again only when other ones are seen. */
+function measure({ scrollTop: top, clientHeight: height }: Element, seen: Signal<Seen>): void {
+  const before = seen.peek();
+  if (top !== before.top || height !== before.height) seen.value = { top, height };
+}
+
+function useResize(scroller: RefObject<HTMLDivElement | null>, seen: Signal<Seen>): void {
   useLayoutEffect(() => {
     const element = scroller.current!;
-    const observer = new ResizeObserver(() => {
-      seen.value = { top: element.scrollTop, height: element.clientHeight };
-    });
+    const observer = new ResizeObserver(() => measure(element, seen));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
