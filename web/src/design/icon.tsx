@@ -1,4 +1,4 @@
-// The icons of the page: symbols of one sprite (icons.svg), which the build puts into index.html.
+// The icons of the page: symbols of one sprite (icons.svg), which sprite.ts puts into the document.
 
 export type IconName =
   | 'inbox'
@@ -22,10 +22,7 @@ export type IconName =
   | 'menu'
   | 'chevron-down'
   | 'chevron-up'
-  | 'chevron-left'
-  | 'chevron-right'
   | 'arrow-left'
-  | 'arrow-right'
   | 'mail'
   | 'mail-open'
   | 'folder'
@@ -44,55 +41,28 @@ export type IconName =
   | 'list-ordered'
   | 'text-quote'
   | 'link'
-  | 'undo-2'
-  | 'keyboard'
   | 'circle-alert'
   | 'shield-alert'
-  | 'shield-check'
-  | 'circle-check'
-  | 'external-link'
   | 'user'
-  | 'users'
   | 'key'
   | 'smartphone'
   | 'monitor'
   | 'log-out'
-  | 'sun'
-  | 'moon'
-  | 'globe'
   | 'funnel'
-  | 'arrow-up-down'
-  | 'refresh-cw'
-  | 'wifi-off'
-  | 'eye'
   | 'code'
-  | 'bell'
-  | 'maximize-2'
-  | 'minimize-2'
-  | 'info'
-  | 'upload'
   | 'arrow-up'
-  | 'square'
-  | 'square-check'
   | 'eraser'
-  | 'map-pin'
   | 'file'
   | 'video'
-  | 'music'
-  | 'at-sign'
-  | 'folder-plus';
+  | 'music';
 
 /** Icons that point along the line of text are mirrored where it runs from right to left. */
 const MIRRORED: ReadonlySet<IconName> = new Set<IconName>([
   'arrow-left',
-  'arrow-right',
-  'chevron-left',
-  'chevron-right',
   'reply',
   'reply-all',
   'forward',
   'send',
-  'undo-2',
   'log-out',
 ]);
 
