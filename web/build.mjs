@@ -13,7 +13,7 @@ export async function buildWeb(dist) {
   await build({
     root: 'web',
     configFile: false,
-    publicDir: 'public',
+    publicDir: false,
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {

@@ -1,4 +1,4 @@
-// The one question of the page: emails in Trash are deleted for good.
+// The question before emails in Trash are deleted for good.
 import './delete-question.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/t.js';

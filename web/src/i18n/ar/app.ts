@@ -3,7 +3,6 @@ import type { app as english } from '../en/app.js';
 import type { Translation } from '../t.js';
 
 export const app: Translation<typeof english> = {
-  'app.title': 'Mansio',
   'app.reconnecting': 'جارٍ إعادة الاتصال…',
   'app.menu': 'المجلدات',
   'app.back': 'رجوع',

@@ -1,6 +1,5 @@
 // The English texts of the frame of the page: sign-in, folders, keys, undo, connection.
 export const app = {
-  'app.title': 'Mansio',
   'app.reconnecting': 'Reconnecting…',
   'app.menu': 'Folders',
   'app.back': 'Back',
