@@ -5,7 +5,7 @@ import { makeFolder, makeLabel } from '../folders/folder-changes.js';
 import { folderName } from '../folders/folder-name.js';
 import { nextColor } from '../folders/label-colors.js';
 import { t } from '../i18n/t.js';
-import { reasonOf } from './reason.js';
+import { sayFailed } from './failure.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
@@ -53,7 +53,7 @@ export function moveTo(store: Store, to: string, ids = targets(store), name?: st
 export function deleteForGood(store: Store, ids: readonly string[]): void {
   leaveRows(store, ids);
   const { done } = store.client.act.delete(ids);
-  done.then(() => undo.say(t('list.deleted', { count: ids.length })), failed);
+  done.then(() => undo.say(t('list.deleted', { count: ids.length })), sayFailed);
 }
 
 export function setRead(store: Store, isRead: boolean, ids = targets(store)): void {
@@ -102,7 +102,7 @@ export async function makeAndUse(
       moveTo(store, id, ids, name);
     }
   } catch (error) {
-    failed(error);
+    sayFailed(error);
   }
 }
 
@@ -150,9 +150,5 @@ function leaveRows(store: Store, ids: readonly string[]): void {
 
 function settle(action: Action, text: string, inverses?: readonly Inverse[]): void {
   undo.offer({ text, undo: () => action.undo(), ...(inverses && { inverses }) });
-  action.done.catch(failed);
-}
-
-function failed(error: unknown): void {
-  undo.say(t('app.failed', { reason: reasonOf(error) }));
+  action.done.catch(sayFailed);
 }

@@ -3,8 +3,8 @@ import './undo-strip.css';
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
+import { sayFailed } from './failure.js';
 import { bindKeys } from './keyboard.js';
-import { reasonOf } from './reason.js';
 import { strip, undo } from './undo.js';
 
 export function UndoStrip() {
@@ -40,6 +40,6 @@ async function takeBack(): Promise<void> {
     await taken();
     undo.say(t('undo.undone'), 3000);
   } catch (error) {
-    undo.say(t('app.failed', { reason: reasonOf(error) }));
+    sayFailed(error);
   }
 }

@@ -1,6 +1,7 @@
 // The filters that the settings show, and what people do with them. The list is read when the section opens, and after each change.
 import { signal } from '@preact/signals';
 import type { Filter, FilterInput, MansioClient } from '../../../src/client/index.js';
+import { sayFailed } from '../app/failure.js';
 import { reasonOf } from '../app/reason.js';
 import { undo } from '../app/undo.js';
 import { t } from '../i18n/t.js';
@@ -77,7 +78,7 @@ export class FilterList {
       await task();
     } catch (error) {
       isDone = false;
-      undo.say(t('app.failed', { reason: reasonOf(error) }));
+      sayFailed(error);
     }
     await this.read();
     return isDone;

@@ -1,7 +1,7 @@
 // What people do with folders and labels themselves: each change says that it is done, and offers to undo it where it can be undone. The
 // forms show why one was refused.
 import type { Folder, Label, LabelInput } from '../../../src/client/index.js';
-import { reasonOf } from '../app/reason.js';
+import { sayFailed } from '../app/failure.js';
 import { go, route } from '../app/router.js';
 import type { Store } from '../app/store.js';
 import { undo } from '../app/undo.js';
@@ -79,7 +79,7 @@ function move(store: Store, id: string, changes: readonly LabelChange[]): void {
   undo.offer({ text: t('organise.labelMoved', { name }), undo: () => stored.then(() => put('before')) });
   stored.catch((error: unknown) => {
     store.labels.value = before;
-    undo.say(t('app.failed', { reason: reasonOf(error) }));
+    sayFailed(error);
   });
 }
 

@@ -1,8 +1,7 @@
 // The menu of a list: which of its emails it shows, in which order, and how its rows look. The look is a preference, kept by the server.
 import type { EmailSort, PreferenceChanges } from '../../../src/client/index.js';
-import { reasonOf } from '../app/reason.js';
+import { sayFailed } from '../app/failure.js';
 import { type Store, useStore } from '../app/store.js';
-import { undo } from '../app/undo.js';
 import { Menu, MenuGroup, MenuItem } from '../design/menu.js';
 import { type TextKey, t } from '../i18n/t.js';
 import { isSortable, type ListFilter } from './list-query.js';
@@ -104,6 +103,6 @@ async function prefer(store: Store, choice: PreferenceChanges): Promise<void> {
   try {
     await store.prefer(choice);
   } catch (error) {
-    undo.say(t('app.failed', { reason: reasonOf(error) }));
+    sayFailed(error);
   }
 }

@@ -2,9 +2,9 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { EmailDetail } from '../../../src/client/index.js';
+import { sayFailed } from '../app/failure.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
-import { undo } from '../app/undo.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { SANDBOX, setFrameDocument } from './html/frame.js';
@@ -63,7 +63,7 @@ function PictureStrip({ model }: { readonly model: MessageModel }) {
   const { pictures } = model;
   if (pictures.value === 'shown') return null;
   const show = () => {
-    model.showPictures().catch((error: unknown) => undo.say(t('app.failed', { reason: reasonOf(error) })));
+    model.showPictures().catch(sayFailed);
   };
   return (
     <div class="message-strip">

@@ -1,8 +1,7 @@
 // What can be done with one email besides moving it: print it, see its source, make a filter from it, save it.
 import type { EmailDetail } from '../../../src/client/index.js';
-import { reasonOf } from '../app/reason.js';
+import { sayFailed } from '../app/failure.js';
 import { useStore } from '../app/store.js';
-import { undo } from '../app/undo.js';
 import { Icon } from '../design/icon.js';
 import { filterMailOf } from '../filters/open.js';
 import { t } from '../i18n/t.js';
@@ -15,7 +14,7 @@ export function MessageTools({ email, model }: { readonly email: EmailDetail; re
       const { printEmail } = await import('./print.js');
       await printEmail(email, model);
     } catch (error) {
-      undo.say(t('app.failed', { reason: reasonOf(error) }));
+      sayFailed(error);
     }
   };
   return (

@@ -2,9 +2,8 @@
 import { useSignal } from '@preact/signals';
 import './attachments.css';
 import type { Attachment, EmailDetail } from '../../../../src/client/index.js';
-import { reasonOf } from '../../app/reason.js';
+import { sayFailed } from '../../app/failure.js';
 import { useStore } from '../../app/store.js';
-import { undo } from '../../app/undo.js';
 import { Icon } from '../../design/icon.js';
 import { formatSize } from '../../i18n/format.js';
 import { t } from '../../i18n/t.js';
@@ -49,7 +48,7 @@ function File({ attachment, email, model }: Props & { readonly attachment: Attac
     try {
       await openFile(await client.blob(url), attachment, model);
     } catch (error) {
-      undo.say(t('app.failed', { reason: reasonOf(error) }));
+      sayFailed(error);
     }
     isOpening.value = false;
   };
