@@ -2,7 +2,7 @@
 import './picker.css';
 import { signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
 import { makeAndUse, moveTo, targets, toggleLabel } from '../app/mail-actions.js';
 import { type Store, useStore } from '../app/store.js';
@@ -104,9 +104,9 @@ function OpenPicker({ what, ids }: Picking) {
   );
 }
 
-/** The field has the focus until the picker closes, which a click elsewhere does. */
+/** The field has the focus from the first key on until the picker closes, which a click elsewhere does. */
 function useFocus(place: RefObject<HTMLElement | null>, input: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     input.current?.focus();
     const onPointer = ({ target }: Event) => {
