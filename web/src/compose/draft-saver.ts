@@ -84,10 +84,20 @@ export class DraftSaver {
 
   /** The window goes; what is under way ends unheard. */
   close(): void {
+    this.#end();
+    this.#options.journal.forget(this.#window.id);
+  }
+
+  /** The session ends: nothing more is sent, and the journal keeps the window for the account. */
+  stop(): void {
+    this.keep();
+    this.#end();
+  }
+
+  #end(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#keepTimer);
-    this.#options.journal.forget(this.#window.id);
   }
 
   /** Tries again at once what waits for the network. */

@@ -75,6 +75,7 @@ export class ComposeWindows {
   /** Ends with the session: windows stay in the journal. */
   stop(): void {
     for (const stop of this.#stops) stop();
+    for (const { saver } of this.open.value) saver.stop();
     this.open.value = [];
   }
 
