@@ -23,7 +23,7 @@ export interface LoadedEditor {
   written(): Written;
   replace(html: string): void;
   focus(): void;
-  insertImage(url: string, contentId: string, alt: string): void;
+  insertImage(file: File, contentId: string): void;
   shownImages(): ReadonlySet<string>;
 }
 

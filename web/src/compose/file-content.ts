@@ -46,6 +46,13 @@ export class ImageUrls {
     return made;
   }
 
+  /** Returns the URL of an image that is being put into the text. */
+  urlOfFile(contentId: string, file: Blob): string {
+    const url = URL.createObjectURL(file);
+    this.#urls.set(contentId, Promise.resolve(url));
+    return url;
+  }
+
   release(): void {
     for (const url of this.#urls.values()) void url.then((known) => known && URL.revokeObjectURL(known));
     this.#urls.clear();

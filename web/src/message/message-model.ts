@@ -53,15 +53,16 @@ export class MessageModel {
     }
   }
 
-  view(file: ViewedFile | undefined): void {
-    const url = this.viewed.peek()?.url;
-    if (url !== undefined) URL.revokeObjectURL(url);
-    if (this.#end.signal.aborted) return;
+  view(opened: ViewedFile | undefined): void {
+    const file = this.#end.signal.aborted ? undefined : opened;
+    for (const former of [this.viewed.peek(), opened]) {
+      if (former?.url !== undefined && former !== file) URL.revokeObjectURL(former.url);
+    }
     this.viewed.value = file;
   }
 
   close(): void {
-    this.view(undefined);
     this.#end.abort();
+    this.view(undefined);
   }
 }

@@ -269,7 +269,7 @@ function addFiles(
     if (found === undefined) {
       const contentId = isInline ? newContentId(crypto.randomUUID()) : null;
       window.addFiles([{ file, contentId }]);
-      if (contentId !== null) window.editor?.insertImage(URL.createObjectURL(file), contentId, file.name);
+      if (contentId !== null) window.editor?.insertImage(file, contentId);
     } else if (found === 'tooMany') problem = t('compose.problem.manyFiles');
     else {
       const room = formatSize(roomFor(window.files.value, limit));

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../../design/icon.js';
 import { type TextKey, t } from '../../i18n/t.js';
+import type { LoadedEditor } from '../compose-window.js';
 import { ImageUrls } from '../file-content.js';
 import type { Editor, Format } from '../squire-editor.js';
 import type { CardProps } from './compose-card.js';
@@ -38,7 +39,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
         },
         images: (files) => handlers.current.onImages(files),
       });
-      window.attach(withImages(made, urlOf));
+      window.attach(withImages(made, images, urlOf));
       made.fillImages(urlOf);
       editor.value = made;
       if (window.focusesEditor) made.focus();
@@ -75,16 +76,20 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
   );
 }
 
-/** An editor that fills the images of what it is given to show. */
-function withImages(editor: Editor, urlOf: (contentId: string) => Promise<string | undefined>) {
+/** An editor that shows the images of its text. Their URLs end with the view. */
+function withImages(
+  editor: Editor,
+  images: ImageUrls,
+  urlOf: (contentId: string) => Promise<string | undefined>,
+): LoadedEditor {
   return {
     written: () => editor.written(),
-    replace(html: string) {
+    replace(html) {
       editor.replace(html);
       editor.fillImages(urlOf);
     },
     focus: () => editor.focus(),
-    insertImage: (url: string, contentId: string, alt: string) => editor.insertImage(url, contentId, alt),
+    insertImage: (file, contentId) => editor.insertImage(images.urlOfFile(contentId, file), contentId, file.name),
     shownImages: () => editor.shownImages(),
   };
 }
