@@ -1,4 +1,5 @@
 // The addresses of the page: which folder, message, search, draft or setting a URL names. `router.ts` keeps the browser's address in step.
+import { percentDecoded } from './percent-decoding.js';
 
 /** Folders with an address of their own; `flagged` is a search, the others are roles of folders. */
 export const PLACES = ['inbox', 'flagged', 'drafts', 'sent', 'archive', 'junk', 'trash'] as const;
@@ -17,7 +18,7 @@ export type Route =
 export type ListRoute = Extract<Route, { readonly emailId?: string }>;
 
 export function parseRoute(url: { readonly pathname: string; readonly search: string }): Route {
-  const [first = '', second, third, ...rest] = url.pathname.split('/').slice(1).map(decoded);
+  const [first = '', second, third, ...rest] = url.pathname.split('/').slice(1).map(percentDecoded);
   if (rest.length > 0) return { view: 'unknown' };
   const opened = (emailId: string | undefined) => (emailId ? { emailId } : {});
   // Notifications name emails by /emails/ID.
@@ -65,12 +66,4 @@ function path(...parts: readonly (string | undefined)[]): string {
     .filter((part) => part !== undefined)
     .map(encodeURIComponent)
     .join('/')}`;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

@@ -2,6 +2,7 @@
 // loads nothing; images of the message (`cid:`) get their place and are filled by the caller, images from elsewhere are never loaded. What
 // goes out names the images as the message has them.
 import DOMPurify from 'dompurify';
+import { percentDecoded } from '../app/percent-decoding.js';
 import { rewrittenMarkup, STYLE_ATTRIBUTE } from '../message/html/markup.js';
 import { plainText, type TextNode } from './plain-text.js';
 import { safeDeclarations } from './safe-style.js';
@@ -101,7 +102,7 @@ function tamed(element: HTMLElement): void {
   if (element.nodeName === 'IMG') {
     if (!element.hasAttribute('alt')) element.setAttribute('alt', '');
     const source = element.getAttribute('src') ?? '';
-    if (/^cid:/i.test(source)) element.setAttribute(CID, decoded(source.slice('cid:'.length)));
+    if (/^cid:/i.test(source)) element.setAttribute(CID, percentDecoded(source.slice('cid:'.length)));
     else if (/^https?:/i.test(source)) element.setAttribute(REMOTE, source);
     if (!/^data:image\/(?:png|jpe?g|gif|webp|avif);/i.test(source)) element.removeAttribute('src');
     // One that has nothing to show, such as a file of another computer, is its text.
@@ -181,12 +182,4 @@ export function safeHtml(html: string, { keepsRemote }: { readonly keepsRemote: 
   if (!keepsRemote)
     for (const image of holder.querySelectorAll(`img[${REMOTE}]`)) image.replaceWith(image.getAttribute('alt') ?? '');
   return writtenIn(holder).html;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,6 +1,7 @@
 // The contents of files as a save sends them, and URLs that show images of a draft in the page.
 import type { MansioClient } from '../../../src/client/index.js';
-import { imageType, SIGNATURE_BYTES } from '../message/attachments/attachment-kind.js';
+import { imageTypeOf } from '../message/attachments/attachment-kind.js';
+import { dataUrlOf } from '../message/attachments/data-url.js';
 import { contentPath, type DraftFile } from './attachments.js';
 
 /** Base64 by key. A file that the browser cannot read any more (it was changed or removed) is left out. */
@@ -17,16 +18,9 @@ export async function contentsOf(
   return contents;
 }
 
-function base64Of(blob: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => {
-      const url = String(reader.result);
-      resolve(url.slice(url.indexOf(',') + 1));
-    };
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(blob);
-  });
+async function base64Of(blob: Blob): Promise<string> {
+  const url = await dataUrlOf(blob);
+  return url.slice(url.indexOf(',') + 1);
 }
 
 /** The images of a draft's text: from the file that was pasted, or from the server. The URLs hold until `release`. */
@@ -70,7 +64,7 @@ export class ImageUrls {
     if (file.stored === null) return undefined;
     const content = await this.#client.blob(contentPath(file.stored));
     // A type that its sender chose could make a document of the page's origin out of it.
-    const type = imageType(new Uint8Array(await content.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+    const type = await imageTypeOf(content);
     return type === undefined ? undefined : URL.createObjectURL(content.slice(0, content.size, type));
   }
 }

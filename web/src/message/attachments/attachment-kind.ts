@@ -42,10 +42,14 @@ const SIGNATURES: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/avif', /^.{4}ftypavi[fs]/s],
 ];
 
-/** How many bytes `imageType` looks at. */
-export const SIGNATURE_BYTES = 16;
+const SIGNATURE_BYTES = 16;
 
-/** The type of an image by its first bytes; undefined for what is none. */
+/** The type of an image by its content; undefined for what is none. */
+export async function imageTypeOf(file: Blob): Promise<string | undefined> {
+  return imageType(new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+}
+
+/** `start`: the first bytes. */
 export function imageType(start: Uint8Array): string | undefined {
   const text = String.fromCharCode(...start.subarray(0, SIGNATURE_BYTES));
   return SIGNATURES.find(([, pattern]) => pattern.test(text))?.[0];

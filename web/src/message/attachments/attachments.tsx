@@ -8,7 +8,7 @@ import { Icon } from '../../design/icon.js';
 import { formatSize } from '../../i18n/format.js';
 import { t } from '../../i18n/t.js';
 import type { MessageModel } from '../message-model.js';
-import { imageType, kindOf, SIGNATURE_BYTES } from './attachment-kind.js';
+import { imageTypeOf, kindOf } from './attachment-kind.js';
 import { inlineAttachments } from './inline-attachments.js';
 
 /** Longer texts and images are for saving. */
@@ -97,7 +97,7 @@ async function openFile(file: Blob, attachment: Attachment, model: MessageModel)
     const text = new TextDecoder(charsetOf(attachment)).decode(await file.slice(0, MOST_TEXT_BYTES).arrayBuffer());
     model.view({ attachment, text });
   } else {
-    const type = imageType(new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+    const type = await imageTypeOf(file);
     if (type === undefined || file.size > MOST_IMAGE_BYTES) throw new Error(t('message.noImage'));
     model.view({ attachment, url: URL.createObjectURL(new Blob([file], { type })) });
   }

@@ -1,4 +1,5 @@
 // Links of mail: where they lead, and if their text names another place. Used by the frame of HTML and by plain text.
+import { percentDecoded } from '../../app/percent-decoding.js';
 
 export interface Link {
   readonly href: string;
@@ -40,16 +41,8 @@ function urlOf(text: string): URL | undefined {
 }
 
 function targetOf(url: URL): string {
-  if (url.protocol === 'mailto:' || url.protocol === 'tel:') return decoded(url.pathname);
+  if (url.protocol === 'mailto:' || url.protocol === 'tel:') return percentDecoded(url.pathname);
   return url.hostname;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Characters that nobody sees: soft hyphens, marks of direction, joiners. */

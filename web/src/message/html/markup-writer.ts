@@ -1,6 +1,7 @@
 // Writes the tree of a mail as HTML. It writes only elements and attributes that allowed-markup.ts names, and escapes whatever is text, so
 // the result is what a browser reads again. Links get their destination, inline styles become classes, images are written only when they
 // have a source that loads nothing from elsewhere, and the quotation at the end is folded.
+import { percentDecoded } from '../../app/percent-decoding.js';
 import { COLOR_ATTRIBUTES, ELEMENTS, isAttributeShown, VOID_ELEMENTS } from './allowed-markup.js';
 import { escaped } from './frame-document.js';
 import { linkOf } from './links.js';
@@ -151,22 +152,13 @@ export class MarkupWriter {
     const { remote, byContentId } = this.#options.images;
     if (/^data:/i.test(source)) return source.length <= LONGEST_DATA_URL && DATA_URL.test(source) ? source : undefined;
     if (/^cid:/i.test(source)) {
-      const id = contentIdOf(source);
+      const id = percentDecoded(source.slice('cid:'.length));
       if (this.#contentIds.size < MOST_IMAGES) this.#contentIds.add(id);
       return byContentId.get(id);
     }
     if (!/^https?:\/\//i.test(source)) return undefined;
     if (this.#remote.size < MOST_IMAGES) this.#remote.add(source);
     return remote.get(source);
-  }
-}
-
-function contentIdOf(source: string): string {
-  const id = source.slice('cid:'.length);
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
   }
 }
 
