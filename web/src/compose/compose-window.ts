@@ -9,6 +9,7 @@ import type { DraftFields, KeptWindow } from './journal.js';
 import { textAsHtml } from './quote.js';
 import {
   asRecipient,
+  MOST_RECIPIENTS,
   merged,
   NO_RECIPIENTS,
   parseRecipients,
@@ -189,7 +190,7 @@ export class ComposeWindow {
       subject: this.subject.value.replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ').slice(0, 998),
       htmlBody: this.#html === '' ? null : wrapped(this.#html),
       textBody: this.#html === '' ? null : this.#text,
-      recipients: sendable(this.recipients.value).slice(0, 100),
+      recipients: sendable(this.recipients.value).slice(0, MOST_RECIPIENTS),
       attachments: attachmentInputs(this.files.value, contents),
       headers: this.#headers.map(([name, value]) => [name, value]),
     };

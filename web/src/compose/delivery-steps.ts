@@ -7,7 +7,6 @@ export interface OutboundDetail {
   readonly status: 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
   readonly sendAt: string | null;
   readonly nextRetryAt?: string | null;
-  readonly queuePosition?: number | null;
   readonly recipients: readonly {
     readonly id: string;
     readonly address: string;

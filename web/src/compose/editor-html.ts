@@ -11,74 +11,21 @@ const CID = 'data-cid';
 const REMOTE = 'data-remote';
 
 /** Elements that take input, load, or stand apart from the text. */
-const FORBIDDEN = [
-  ...[
-    'style',
-    'link',
-    'meta',
-    'base',
-    'title',
-    'form',
-    'input',
-    'button',
-    'select',
-    'option',
-    'optgroup',
-    'textarea',
-    'fieldset',
-  ],
-  ...[
-    'dialog',
-    'details',
-    'summary',
-    'meter',
-    'progress',
-    'output',
-    'datalist',
-    'audio',
-    'video',
-    'source',
-    'track',
-    'picture',
-  ],
-  ...['map', 'area', 'svg', 'math', 'template', 'slot', 'marquee', 'menu'],
-];
-const ALLOWED = [
-  'href',
-  'src',
-  'alt',
-  'title',
-  'width',
-  'height',
-  'align',
-  'valign',
-  'dir',
-  'lang',
-  'type',
-  'start',
-  'style',
-];
-const MORE_ALLOWED = [
-  'bgcolor',
-  'border',
-  'cellpadding',
-  'cellspacing',
-  'colspan',
-  'rowspan',
-  'color',
-  'face',
-  'size',
-  CID,
-  REMOTE,
-  STYLE_ATTRIBUTE,
-];
+const FORBIDDEN = (
+  'style link meta base title form input button select option optgroup textarea fieldset dialog details summary meter progress output ' +
+  'datalist audio video source track picture map area svg math template slot marquee menu'
+).split(' ');
+const ALLOWED = (
+  'href src alt title width height align valign dir lang type start style bgcolor border cellpadding cellspacing colspan rowspan color ' +
+  'face size'
+).split(' ');
 
 /** Safe to put into the page. Images of the message have the attribute `data-cid` and nothing to load. */
 export function editorFragment(html: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(rewrittenMarkup(html).html, {
     RETURN_DOM_FRAGMENT: true,
     FORBID_TAGS: FORBIDDEN,
-    ALLOWED_ATTR: [...ALLOWED, ...MORE_ALLOWED],
+    ALLOWED_ATTR: [...ALLOWED, CID, REMOTE, STYLE_ATTRIBUTE],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ADD_URI_SAFE_ATTR: [CID, STYLE_ATTRIBUTE],

@@ -91,7 +91,7 @@ export class ComposeWindows {
   async show(opening: Opening): Promise<void> {
     if (opening.kind === 'draft') return this.#showDraft(opening.draftId);
     const original = opening.kind === 'new' ? undefined : await this.#original(opening.emailId);
-    const content = await beginning(opening, original, this.context);
+    const content = beginning(opening, original, this.context);
     this.#add(newWindow(content), undefined);
   }
 
@@ -107,8 +107,8 @@ export class ComposeWindows {
   /** Keeps the draft and closes its window. */
   close({ window, saver }: OpenWindow): void {
     const { phase } = saver.state.value;
-    if (phase !== 'clean' && phase !== 'saved' && phase !== 'sent') saver.flush();
     const isDone = phase === 'clean' || phase === 'saved' || phase === 'sent';
+    if (!isDone) saver.flush();
     if (isDone && !window.hasOwn()) this.#remove(window.id);
     else window.isMinimised.value = true;
   }
@@ -167,7 +167,7 @@ export class ComposeWindows {
       client: this.context.client,
       journal: this.#journal,
       tabId: this.#tabId,
-      problemText: (error: unknown) => reasonOf(error),
+      problemText: reasonOf,
     };
     const added = { window, saver: new DraftSaver(window, options, stored) };
     this.closeSettled();
@@ -202,9 +202,7 @@ export class ComposeWindows {
 
   async #showDraft(draftId: string): Promise<void> {
     const open = this.open.value.find(({ saver }) => saver.state.value.draftId === draftId);
-    if (open !== undefined) {
-      return this.minimise(open, false);
-    }
+    if (open !== undefined) return this.minimise(open, false);
     const { draft, etag } = await this.context.client.drafts.read(draftId);
     this.#add(newWindow({ ...contentOf(draft), original: null }), { draftId, etag });
   }

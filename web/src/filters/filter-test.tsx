@@ -1,7 +1,7 @@
 // Tests the conditions of a draft on the newest emails of the inbox, and shows which match. It changes nothing.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { EmailDetail, MansioClient } from '../../../src/client/index.js';
+import { type EmailDetail, type MansioClient, NotFound } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { shortDate } from '../i18n/format.js';
@@ -84,7 +84,7 @@ async function emailOf(client: MansioClient, id: string): Promise<EmailDetail | 
   try {
     return await client.request('GET', '/api/emails/{id}', { params: { id } });
   } catch (error) {
-    if (error instanceof Error && error.name === 'NotFound') return undefined;
+    if (error instanceof NotFound) return undefined;
     throw error;
   }
 }

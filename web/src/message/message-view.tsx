@@ -3,7 +3,7 @@
 import './message.css';
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { catchError, combineLatest, distinctUntilChanged, of, startWith, switchMap } from 'rxjs';
+import { catchError, combineLatest, distinctUntilChanged, map, of, startWith, switchMap } from 'rxjs';
 import { type EmailDetail, NotFound } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
@@ -48,10 +48,12 @@ function useEmail(id: string): Shown {
   const shown = useMemo(() => signal<Shown>({ thread: [] }), [id]);
   useEffect(() => {
     // HTML needs it, so it is loaded while the email is.
-    void import('./html/safe-mail.js');
+    import('./html/safe-mail.js').catch(() => {
+      // The view of HTML loads it again, and says why that fails.
+    });
     const email$ = client.email(id);
     const thread$ = email$.pipe(
-      switchMap(({ threadId }) => of(threadId)),
+      map(({ threadId }) => threadId),
       distinctUntilChanged(),
       switchMap((threadId) => client.thread(threadId)),
       // The email is shown without its thread while that cannot be read.

@@ -1,6 +1,6 @@
 // Rewrites the HTML of a mail before a browser parses it, so that parsing stays quiet: style elements and comments are taken out, inline
 // styles get a name that nothing applies, and event handlers are dropped. A browser reports each of them as a violation of the page's
-// policy, even in a document that is never shown. This is no defence: sanitiser.ts makes the result safe, whatever this file overlooks.
+// policy, even in a document that is never shown. This is no defence: safe-mail.ts and editor-html.ts make the result safe, whatever this file overlooks.
 
 export interface Markup {
   readonly html: string;

@@ -19,23 +19,8 @@ const CONFIG: Config & { RETURN_DOM: true } = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOW_UNKNOWN_PROTOCOLS: false,
-  FORBID_CONTENTS: [
-    ...[
-      'applet',
-      'audio',
-      'canvas',
-      'datalist',
-      'embed',
-      'frameset',
-      'math',
-      'noscript',
-      'object',
-      'option',
-      'select',
-      'svg',
-    ],
-    ...['template', 'video'],
-  ],
+  FORBID_CONTENTS:
+    'applet audio canvas datalist embed frameset math noscript object option select svg template video'.split(' '),
   RETURN_DOM: true,
   WHOLE_DOCUMENT: true,
 };
