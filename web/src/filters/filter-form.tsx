@@ -1,10 +1,10 @@
 // The fields of a filter, and a test of it on recent emails before it is saved. Enter saves, Escape ends it.
 import { type Signal, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
+import { Switch } from '../settings/controls.js';
 import { type FilterDraft, faultOf, inputOf, lastPriority } from './filter-draft.js';
 import type { FilterList } from './filter-list.js';
 import { FilterTest } from './filter-test.js';
@@ -154,31 +154,16 @@ function Actions({ draft }: { readonly draft: DraftSignal }) {
           ))}
         </select>
       </div>
-      <Check draft={draft} part="markAsRead">
-        {t('filters.markAsRead')}
-      </Check>
-      <Check draft={draft} part="delete">
-        {t('filters.deletes')}
-      </Check>
-    </fieldset>
-  );
-}
-
-interface CheckProps {
-  readonly draft: DraftSignal;
-  readonly part: 'markAsRead' | 'delete';
-  readonly children: ComponentChildren;
-}
-
-function Check({ draft, part, children }: CheckProps) {
-  return (
-    <label class="filter-switch">
-      <input
-        type="checkbox"
-        checked={draft.value[part]}
-        onChange={({ currentTarget }) => change(draft, { [part]: currentTarget.checked })}
+      <Switch
+        label={t('filters.markAsRead')}
+        value={draft.value.markAsRead}
+        onChoose={(markAsRead) => change(draft, { markAsRead })}
       />
-      <span>{children}</span>
-    </label>
+      <Switch
+        label={t('filters.deletes')}
+        value={draft.value.delete}
+        onChoose={(value) => change(draft, { delete: value })}
+      />
+    </fieldset>
   );
 }

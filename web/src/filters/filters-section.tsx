@@ -92,7 +92,7 @@ function FilterRow({ filter, list, isFirst, isLast, onEdit }: FilterRowProps) {
   const label = labels.value.find(({ id }) => id === filter.assignLabelId)?.name ?? filter.assignLabelName ?? undefined;
   return (
     <li class="filter">
-      <label class="filter-switch">
+      <label class="setting-switch">
         <input
           type="checkbox"
           checked={isEnabled}

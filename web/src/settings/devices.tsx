@@ -23,7 +23,7 @@ export function Devices() {
   return (
     <>
       <p class="hint">{t('settings.devices.about')}</p>
-      <ul ref={list} class="devices" tabIndex={-1} aria-label={t('settings.section.devices')}>
+      <ul ref={list} class="setting-items devices" tabIndex={-1} aria-label={t('settings.section.devices')}>
         {sessions.value.map((session) => (
           <Device key={session.id} session={session} store={store} onEnd={() => void endAndSay([session])} />
         ))}

@@ -37,7 +37,7 @@ export function KeyList({ keys }: { readonly keys: KeyStore }) {
         {t('settings.keys.valid')}
       </h3>
       {all.length === 0 && <p class="hint">{t('settings.keys.none')}</p>}
-      <ul class="keys">
+      <ul class="setting-items">
         {all.map((key) => (
           <KeyRow key={key.id} of={key} onSure={(what) => void carryOut(key, what)} />
         ))}
