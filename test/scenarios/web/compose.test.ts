@@ -1,12 +1,17 @@
 // Tests writing in the page through a whole node: from the first letter to the delivery that its sender sees, two windows at one draft, an
 // email that is taken back, an answer that stays in its thread, and a window that a reload brings back.
 import type { ExecutionContext } from 'ava';
-import { createTransport } from 'nodemailer';
-import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
-import { accessibilityFaults, openWindow, signIn, testInBrowser, type Window } from '../../support/browser/browser.js';
+import type { Locator, Page } from 'playwright-core';
+import { accountOn } from '../../../dev/node-accounts.js';
+import {
+  accessibilityFaults,
+  openWindow,
+  testInBrowser,
+  type Window,
+  type WindowOptions,
+} from '../../support/browser/browser.js';
+import { deliver, originOf, startPageNode } from '../../support/browser/page-node.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
-import { startTestNode } from '../../support/node.js';
 import { until } from '../../support/until.js';
 
 interface Draft {
@@ -15,13 +20,9 @@ interface Draft {
 }
 
 async function world(t: ExecutionContext) {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_HOSTNAME: 'mail.example.test' });
-  t.teardown(() => node.stop());
-  const sql = await storeOf(node);
-  const zoe = await createAccount(sql, 'zoe@example.test');
-  const bob = await createAccount(sql, 'bob@example.test');
-  await sql.end();
-  const client = new MailboxClient(node, zoe.key);
+  const zoe = await startPageNode(t, 'zoe');
+  const { node, account, client } = zoe;
+  const bob = await accountOn(node, 'bob');
   const drafts = async () => (await client.get<{ items: Draft[] }>('/api/outbound/drafts')).items;
   return {
     node,
@@ -29,14 +30,12 @@ async function world(t: ExecutionContext) {
     reader: new MailboxClient(node, bob.key),
     drafts,
     /** Opens the page as zoe. */
-    async open(options: BrowserContextOptions = {}): Promise<Window> {
-      const window = await openWindow(t, `http://127.0.0.1:${port(node, 'http')}`, options);
-      if (options.locale === undefined) await signIn(window, zoe.key);
-      else {
-        const key = window.page.locator('form input');
-        await key.fill(zoe.key);
-        await key.press('Enter');
-      }
+    async open(options: WindowOptions = {}): Promise<Window> {
+      if (options.locale === undefined) return zoe.open(options);
+      const window = await openWindow(t, originOf(node), options);
+      const key = window.page.locator('form input');
+      await key.fill(account.key);
+      await key.press('Enter');
       return window;
     },
   };
@@ -166,8 +165,7 @@ testInBrowser('an email is taken back within its seconds, and its window is ther
 
 testInBrowser('an answer quotes, goes to whom it belongs, stays in the thread, and survives a reload', async (t) => {
   const { node, client, reader, open } = await world(t);
-  const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
-  await smtp.sendMail({
+  await deliver(node, {
     from: 'Someone <someone@remote.test>',
     to: 'zoe@example.test',
     cc: 'bob@example.test',

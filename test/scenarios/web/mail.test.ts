@@ -1,9 +1,7 @@
 // Tests the page through a node, as people use it: a newcomer's first minute, the keys, a phone, and two windows of an account while the node
 // is killed and started again.
-import type { ExecutionContext } from 'ava';
-import { createTransport } from 'nodemailer';
 import type { Page } from 'playwright-core';
-import { accountOn, port, type TestAccount } from '../../../dev/node-accounts.js';
+import { accountOn, port } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import {
   accessibilityFaults,
@@ -12,40 +10,24 @@ import {
   signIn,
   testInBrowser,
 } from '../../support/browser/browser.js';
+import { deliver, originOf, PAGE_SETTINGS, startPageNode } from '../../support/browser/page-node.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.js';
-
-const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test' };
 
 /** Makes the offer to undo that a page keeps stand for ten minutes. */
 const LASTING_OFFER = `sessionStorage.setItem('mansio.undo', JSON.stringify({
   ...JSON.parse(sessionStorage.getItem('mansio.undo')), until: Date.now() + 600_000 }))`;
 
-function originOf(node: TestNode): string {
-  return `http://${node.ready.listeners['http']}`;
-}
-
-async function start(t: ExecutionContext, name: string): Promise<{ node: TestNode; account: TestAccount }> {
-  t.timeout(BROWSER_TEST_MS);
-  const node = await startTestNode(SETTINGS);
-  t.teardown(() => node.stop());
-  return { node, account: await accountOn(node, name) };
-}
-
-/** Delivers emails by SMTP, one after the other. */
-async function deliver(node: TestNode, to: string, ...subjects: readonly string[]): Promise<void> {
-  const transport = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
-  for (const subject of subjects) {
-    const text = `The text of ${subject}.`;
-    await transport.sendMail({ from: 'Mirjam Köhler <mirjam@koehler.test>', to, subject, text });
-  }
-  transport.close();
+/** Delivers emails with these subjects. */
+function deliverTo(node: TestNode, to: string, ...subjects: readonly string[]): Promise<void> {
+  const from = 'Mirjam Köhler <mirjam@koehler.test>';
+  return deliver(node, ...subjects.map((subject) => ({ from, to, subject, text: `The text of ${subject}.` })));
 }
 
 const row = (page: Page, subject: string) => page.getByRole('option', { name: subject });
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 
 testInBrowser('the first minute: a key signs in, mail appears, is read, filed and brought back by keys', async (t) => {
-  const { node, account } = await start(t, 'zoe');
+  const { node, account } = await startPageNode(t, 'zoe');
   const window = await openWindow(t, originOf(node));
   const { page, faults } = window;
   t.deepEqual(await accessibilityFaults(window), []);
@@ -59,11 +41,11 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
   t.regex((await line.textContent())!, new RegExp(`smtp://127\\.0\\.0\\.1:${port(node, 'mx')} `));
   t.deepEqual(await accessibilityFaults(window), []);
 
-  await deliver(node, account.email, 'Feeding plan 💌');
+  await deliverTo(node, account.email, 'Feeding plan 💌');
   await row(page, 'Feeding plan 💌').waitFor();
   await page.getByText('1 unread · 1', { exact: true }).waitFor();
   await page.getByRole('link', { name: /^Inbox.*1 unread/ }).waitFor();
-  await deliver(node, account.email, 'Contract', 'Ticket');
+  await deliverTo(node, account.email, 'Contract', 'Ticket');
   await page.getByText('3 unread · 3', { exact: true }).waitFor();
   t.is(await page.getByRole('option').count(), 3);
 
@@ -123,8 +105,8 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
 });
 
 testInBrowser('a phone of 320 px shows list or message, in a language from right to left as well', async (t) => {
-  const { node, account } = await start(t, 'ann');
-  await deliver(
+  const { node, account } = await startPageNode(t, 'ann');
+  await deliverTo(
     node,
     account.email,
     'Contract',
@@ -167,11 +149,15 @@ testInBrowser('a phone of 320 px shows list or message, in a language from right
 
 testInBrowser('two windows stay in step while the node is killed and started again', async (t) => {
   t.timeout(BROWSER_TEST_MS);
-  const settings = { ...SETTINGS, MANSIO_DATA_DIR: await nodeDirectory(), MANSIO_HTTP_PORT: String(await freePort()) };
+  const settings = {
+    ...PAGE_SETTINGS,
+    MANSIO_DATA_DIR: await nodeDirectory(),
+    MANSIO_HTTP_PORT: String(await freePort()),
+  };
   let node = await startTestNode(settings);
   t.teardown(() => node.stop());
   const account = await accountOn(node, 'omar');
-  await deliver(node, account.email, 'Before');
+  await deliverTo(node, account.email, 'Before');
   const one = await openWindow(t, originOf(node));
   const other = await openWindow(t, originOf(node), { colorScheme: 'dark' });
   for (const window of [one, other]) {
@@ -184,7 +170,7 @@ testInBrowser('two windows stay in step while the node is killed and started aga
   for (const { page } of [one, other]) await page.getByText('Reconnecting…').waitFor();
   t.true(await row(one.page, 'Before').isVisible());
   node = await startTestNode(settings);
-  await deliver(node, account.email, 'Afterwards');
+  await deliverTo(node, account.email, 'Afterwards');
   for (const { page } of [one, other]) {
     await row(page, 'Afterwards').waitFor();
     await page.getByText('Reconnecting…').waitFor({ state: 'detached' });

@@ -1,10 +1,11 @@
 // Reads email in the page, in Chromium: a message of HTML with all that belongs to it, and one of plain text, as people do.
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { ExecutionContext } from 'ava';
+import type { SendMailOptions } from 'nodemailer';
 import type { Page } from 'playwright-core';
-import { accountOn, port } from '../../../dev/node-accounts.js';
+import { accountOn } from '../../../dev/node-accounts.js';
 import { accessibilityFaults, openWindow, testInBrowser } from '../../support/browser/browser.js';
-import { MailboxClient } from '../../support/clients/mailbox-client.js';
-import { startTestNode, type TestNode } from '../../support/node.js';
+import { deliver, originOf, startPageNode } from '../../support/browser/page-node.js';
+import type { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { until } from '../../support/until.js';
 
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs=', 'base64');
@@ -28,6 +29,7 @@ const INVITATION = [
 
 const TEXT: SendMailOptions = {
   from: 'Ann Example <ann@remote.test>',
+  to: `Zoë <${ADDRESS}>`,
   subject: 'Contract for the new aviary',
   messageId: '<first@remote.test>',
   text: 'Dear Zoë,\n\nsee https://koehler.test/plan or ask office@koehler.test.\n\nOn Monday you wrote:\n> Is it signed?\n\n-- \nAnn\n',
@@ -35,6 +37,7 @@ const TEXT: SendMailOptions = {
 
 const HTML: SendMailOptions = {
   from: 'Mirjam Köhler <mirjam@remote.test>',
+  to: `Zoë <${ADDRESS}>`,
   cc: 'Omar <omar@remote.test>',
   subject: 'Re: Contract for the new aviary',
   messageId: '<second@remote.test>',
@@ -50,14 +53,11 @@ const HTML: SendMailOptions = {
   ],
 };
 
-async function startWithMail(t: Parameters<typeof openWindow>[0]) {
+async function startWithMail(t: ExecutionContext) {
   // The page needs no sign-in.
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_ANONYMOUS_ACCOUNT: ADDRESS });
-  t.teardown(() => node.stop());
-  const { key } = await accountOn(node, 'zoe');
+  const { node, client } = await startPageNode(t, 'zoe', { MANSIO_ANONYMOUS_ACCOUNT: ADDRESS });
   await accountOn(node, 'mirjam');
-  await send(node, TEXT, HTML);
-  const client = new MailboxClient(node, key);
+  await deliver(node, TEXT, HTML);
   const ids = new Map<string, string>();
   await until(async () => {
     const { items } = await json<{ readonly items: readonly { readonly id: string; readonly messageId: string }[] }>(
@@ -67,13 +67,8 @@ async function startWithMail(t: Parameters<typeof openWindow>[0]) {
     for (const { id, messageId } of items) ids.set(messageId, id);
     return items.length === 2;
   });
-  const origin = `http://127.0.0.1:${port(node, 'http')}`;
-  return { node, client, origin, text: ids.get('<first@remote.test>')!, html: ids.get('<second@remote.test>')! };
-}
-
-async function send(node: TestNode, ...mails: readonly SendMailOptions[]): Promise<void> {
-  const transport = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
-  for (const mail of mails) await transport.sendMail({ to: `Zoë <${ADDRESS}>`, ...mail });
+  const origin = originOf(node);
+  return { client, origin, text: ids.get('<first@remote.test>')!, html: ids.get('<second@remote.test>')! };
 }
 
 async function json<T>(client: MailboxClient, path: string): Promise<T> {

@@ -1,33 +1,15 @@
 // Tests folders, labels and filters in the page through a whole node: two windows see what is made, changed, ordered and deleted, and a filter
 // labels the next email that arrives.
 import type { ExecutionContext } from 'ava';
-import { createTransport } from 'nodemailer';
 import type { Locator, Page } from 'playwright-core';
-import { accountOn, port } from '../../../dev/node-accounts.js';
-import { accessibilityFaults, openWindow, signIn, testInBrowser, type Window } from '../../support/browser/browser.js';
-import { MailboxClient } from '../../support/clients/mailbox-client.js';
-import { startTestNode } from '../../support/node.js';
+import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
+import { deliver, startPageNode } from '../../support/browser/page-node.js';
 import { until } from '../../support/until.js';
 
 async function world(t: ExecutionContext) {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_HOSTNAME: 'mail.example.test' });
-  t.teardown(() => node.stop());
-  const zoe = await accountOn(node, 'zoe');
-  return {
-    client: new MailboxClient(node, zoe.key),
-    deliver: (from: string, subject: string) =>
-      createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
-        from,
-        to: zoe.email,
-        subject,
-        text: 'Text',
-      }),
-    async open(options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
-      const window = await openWindow(t, `http://127.0.0.1:${port(node, 'http')}`, options);
-      await signIn(window, zoe.key);
-      return window;
-    },
-  };
+  const { node, account, client, open } = await startPageNode(t, 'zoe');
+  const sendFrom = (from: string, subject: string) => deliver(node, { from, to: account.email, subject, text: 'Text' });
+  return { client, open, sendFrom };
 }
 
 const folders = (page: Page): Locator => page.getByRole('navigation', { name: 'Folders' });
@@ -97,8 +79,8 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
 testInBrowser(
   'a folder is made below another one, moved, and deleted with its mail in Archive, on a narrow screen',
   async (t) => {
-    const { client, deliver, open } = await world(t);
-    await deliver('someone@remote.test', 'Kept');
+    const { client, sendFrom, open } = await world(t);
+    await sendFrom('someone@remote.test', 'Kept');
     const window = await open({ viewport: { width: 320, height: 640 } });
     const { page, faults } = window;
     await page.getByRole('button', { name: 'Folders' }).first().click();
@@ -133,10 +115,10 @@ testInBrowser(
 );
 
 testInBrowser('a filter made from an email is tested, saved, and labels the next email', async (t) => {
-  const { client, deliver, open } = await world(t);
+  const { client, sendFrom, open } = await world(t);
   await client.request('POST', '/api/labels', { name: 'News', color: '#00837a', sortOrder: 0 });
-  await deliver('news@remote.test', 'Monday');
-  await deliver('someone@remote.test', 'Other');
+  await sendFrom('news@remote.test', 'Monday');
+  await sendFrom('someone@remote.test', 'Other');
   const window = await open();
   const { page, faults } = window;
   await page.getByText('Monday', { exact: true }).first().click();
@@ -154,7 +136,7 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   await from.press('Enter');
   await page.getByText('If the sender has “news@remote.test”: label News.').waitFor();
 
-  await deliver('news@remote.test', 'Tuesday');
+  await sendFrom('news@remote.test', 'Tuesday');
   await link(page, 'News 1 unread').click();
   await page.getByText('Tuesday', { exact: true }).first().waitFor();
   await page.goBack();

@@ -2,16 +2,14 @@
 // way in for a browser without a session.
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { accountOn, port } from '../../../dev/node-accounts.js';
 import { openWindow, testInBrowser } from '../../support/browser/browser.js';
 import { startTestNode } from '../../support/node.js';
 
 async function windowWithAuthenticator(t: ExecutionContext) {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
   t.teardown(() => node.stop());
-  const sql = await storeOf(node);
-  const account = await createAccount(sql, 'ann@example.test');
-  await sql.end();
+  const account = await accountOn(node, 'ann');
   // Authenticators know names of hosts, no addresses.
   const window = await openWindow(t, `http://localhost:${port(node, 'http')}`);
   const devtools = await window.context.newCDPSession(window.page);

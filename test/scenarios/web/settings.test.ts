@@ -1,36 +1,19 @@
 // Tests the settings of the page through a whole node, as people use them.
 import type { ExecutionContext } from 'ava';
-import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
-import { accessibilityFaults, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
+import { port } from '../../../dev/node-accounts.js';
+import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
+import { startPageNode } from '../../support/browser/page-node.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
-import { MailboxClient } from '../../support/clients/mailbox-client.js';
-import { startTestNode } from '../../support/node.js';
 import { until } from '../../support/until.js';
 
 const BACKGROUND = 'getComputedStyle(document.body).backgroundColor';
 
-async function world(t: ExecutionContext) {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_HOSTNAME: 'mail.example.test' });
-  t.teardown(() => node.stop());
-  const sql = await storeOf(node);
-  const { key } = await createAccount(sql, 'zoe@example.test');
-  await sql.end();
-  const origin = `http://127.0.0.1:${port(node, 'http')}`;
-  return {
-    node,
-    client: new MailboxClient(node, key),
-    async open(options: Parameters<typeof openWindow>[2] = {}) {
-      const window = await openWindow(t, origin, options);
-      await signIn(window, key);
-      return window;
-    },
-  };
-}
+const start = (t: ExecutionContext) => startPageNode(t, 'zoe', { MANSIO_HOSTNAME: 'mail.example.test' });
 
 testInBrowser(
   'a theme applies in every window at once and survives a reload; Back and the keys lead out',
   async (t) => {
-    const { client, open } = await world(t);
+    const { client, open } = await start(t);
     const window = await open({ colorScheme: 'light' });
     const { page } = window;
     const other = await open({ colorScheme: 'light' });
@@ -73,7 +56,7 @@ testInBrowser(
 );
 
 testInBrowser('the name is changed; a browser is signed out from another one, at once', async (t) => {
-  const { client, open } = await world(t);
+  const { client, open } = await start(t);
   const window = await open({ path: '/settings/profile' });
   const { page } = window;
   await page.getByLabel('Display name').fill('Zoë Ünal');
@@ -103,7 +86,7 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
 });
 
 testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced and revoked', async (t) => {
-  const { node, client, open } = await world(t);
+  const { node, client, open } = await start(t);
   const window = await open({ path: '/settings/keys', permissions: ['clipboard-read', 'clipboard-write'] });
   const { page } = window;
   await page.getByLabel('Name', { exact: true }).fill('Thunderbird at home');
@@ -157,7 +140,7 @@ testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced 
 });
 
 testInBrowser('the settings fit a phone', async (t) => {
-  const { open } = await world(t);
+  const { open } = await start(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
   const sections = ['General', 'Profile', 'Devices', 'Mail programs'];

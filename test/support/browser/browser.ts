@@ -39,11 +39,13 @@ export interface Window {
   readonly faults: string[];
 }
 
+export type WindowOptions = BrowserContextOptions & { readonly path?: string };
+
 /** Opens a window at a node's page. `origin`: such as `http://127.0.0.1:8080`. */
 export async function openWindow(
   t: ExecutionContext,
   origin: string,
-  { path = '/', ...options }: BrowserContextOptions & { readonly path?: string } = {},
+  { path = '/', ...options }: WindowOptions = {},
 ): Promise<Window> {
   t.timeout(BROWSER_TEST_MS);
   const browser = await browserOfFile();
