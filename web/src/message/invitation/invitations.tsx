@@ -148,7 +148,10 @@ async function sendAnswer(
   attendee: Attendee,
   answer: Answer,
 ): Promise<void> {
-  const { answerText } = await import('./invitation.js');
+  const [{ answerText }, { threadHeaders }] = await Promise.all([
+    import('./invitation.js'),
+    import('../../compose/reply.js'),
+  ]);
   const calendar = answerText(text, attendee, answer, new Date());
   const { organizer, summary } = invitation;
   if (calendar === undefined || organizer === undefined) throw new Error(t('message.noAnswer'));
@@ -160,7 +163,7 @@ async function sendAnswer(
     recipients: [
       { address: organizer.address, type: 'To', ...(organizer.name !== '' && { displayName: organizer.name }) },
     ],
-    headers: [['In-Reply-To', email.messageId]],
+    headers: threadHeaders(email).map(([name, value]) => [name, value]),
     attachments: [
       { fileName: 'reply.ics', contentType: 'text/calendar; charset=utf-8; method=REPLY', content: base64(calendar) },
     ],
