@@ -181,7 +181,7 @@ test('a session has its own rate, which the keys of the account do not use', asy
   const { gateway } = await limited(t);
   const Cookie = `mansio=${gateway.directory.session(ALICE)}`;
   const reply = await rawRequest(gateway.port, 'GET /api/emails', { Cookie });
-  t.is(reply.headers.get('ratelimit-policy'), '"session";q=8;w=60');
+  t.is(reply.headers.get('ratelimit-policy'), '"session";q=8;w=60, "sessions";q=32;w=60');
   const write = async () =>
     (await rawRequest(gateway.port, 'DELETE /api/push-subscriptions', { Cookie, Origin: 'http://localhost' })).status;
   t.deepEqual([await write(), await write(), await write()], [204, 204, 429]);
