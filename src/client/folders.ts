@@ -7,7 +7,8 @@ import type { FolderCounts } from './lists/lists.js';
 import { refreshed } from './refreshed.js';
 import type { Rest } from './rest.js';
 
-const TOUCHING = /^(NewEmail|Email|Folder|Label|Draft)/;
+const CHANGING_FOLDERS = /^(Folder|Label)/;
+const CHANGING_COUNTS = /^(NewEmail|Email|Draft)/;
 
 export class Folders {
   readonly folders$: Observable<readonly Folder[]>;
@@ -24,8 +25,10 @@ export class Folders {
     const read$ = refreshed<readonly Folder[]>(link, {
       end$,
       read: () => rest.request('GET', '/api/folders'),
+      changes$: rest.changesOf('/api/folders', '/api/labels'),
       touch: ({ type, payload }, newest) => {
-        if (type !== 'UnreadCountChanged') return TOUCHING.test(type) ? 'read' : undefined;
+        if (CHANGING_FOLDERS.test(type)) return 'readSoon';
+        if (type !== 'UnreadCountChanged') return CHANGING_COUNTS.test(type) ? 'read' : undefined;
         return newest.map((folder) => (folder.role === 'inbox' ? { ...folder, unread: payload } : folder));
       },
     }).pipe(tap((folders) => this.#set(folders)));

@@ -20,7 +20,11 @@ export class FollowedAccount {
     this.labels$ = refreshed<readonly Label[]>(link, {
       end$: this.#ended$,
       read: () => rest.request('GET', '/api/labels'),
-      touch: ({ type }) => (/^Label|^Email(Placed|Unplaced|Deleted)/.test(type) ? 'read' : undefined),
+      changes$: rest.changesOf('/api/labels'),
+      touch({ type }) {
+        if (type.startsWith('Label')) return 'readSoon';
+        return /^Email(Placed|Unplaced|Deleted)/.test(type) ? 'read' : undefined;
+      },
     });
     this.preferences$ = refreshed<Preferences>(link, {
       end$: this.#ended$,

@@ -1,5 +1,6 @@
 // A value of the server that is read again when events touch it: one reading at a time, and while events keep coming not more often than the
-// rates allow. Failures that pass are waited for; other ones are errors of the stream.
+// rates allow. A reading that overlaps a change which this client makes may be older than the change, so it is not shown. Failures that
+// pass are waited for; other ones are errors of the stream.
 import { Observable, ReplaySubject, type Subscription, share, timer } from 'rxjs';
 import type { ClientEvent, HubLink } from './hub/hub-link.js';
 import { pauseAfter } from './hub/pause.js';
@@ -7,8 +8,13 @@ import { isPassing, isSignedOut, Refusal } from './refusal.js';
 
 export interface RefreshedOptions<T> {
   read(): Promise<T>;
-  /** The value after an event that says all that has changed, or `'read'` when it must be read again; otherwise undefined. */
-  touch(event: ClientEvent, newest: T): T | 'read' | undefined;
+  /**
+   * The value after an event that says all that has changed; `'read'` when it must be read again, `'readSoon'` after an event of the rare
+   * kind that people cause one by one; otherwise undefined.
+   */
+  touch(event: ClientEvent, newest: T): T | 'read' | 'readSoon' | undefined;
+  /** Changes that this client makes to the value, each until the server has answered. */
+  readonly changes$?: Observable<Promise<unknown>>;
   /** The least time between the starts of two readings. ms */
   readonly leastMs?: number;
   /** A value of an earlier time, which is shown until it is read. */
@@ -22,13 +28,17 @@ export interface RefreshedOptions<T> {
 /** Events come in bursts, and one reading serves all of a burst. */
 const BURST_MS = 20;
 const LEAST_MS = 1_000;
+const SOON_LEAST_MS = 200;
 /** While events keep coming the readings become rarer, down to one in this time: a key has 100 requests a minute for everything. */
 const RAREST_MS = 8_000;
 /** A value without subscribers is followed for this time, so that going back shows it at once. */
 const LINGER_MS = 10_000;
 
+/** What announces that a value may have changed. */
+export type Announcing = Pick<HubLink, 'events$' | 'opened$' | 'resync$' | 'state$' | 'open'>;
+
 /** A stream that all subscribers share; a new one gets the newest value at once. */
-export function refreshed<T>(link: HubLink, options: RefreshedOptions<T>): Observable<T> {
+export function refreshed<T>(link: Announcing, options: RefreshedOptions<T>): Observable<T> {
   return new Observable<T>((subscriber) => {
     const value = new Refreshed(link, options, {
       next: (newest) => subscriber.next(newest),
@@ -45,31 +55,63 @@ interface Sink<T> {
   error(error: unknown): void;
 }
 
+/** The times at which readings of one cause may begin. */
+class Pace {
+  readonly #leastMs: number;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** The least time to the next reading. */
+  #ms = 0;
+
+  constructor(leastMs: number) {
+    this.#leastMs = leastMs;
+  }
+
+  get waitMs(): number {
+    return this.#readAt + this.#ms - performance.now();
+  }
+
+  began(): void {
+    const now = performance.now();
+    const isSoon = now - this.#readAt < 2 * this.#ms;
+    this.#ms = isSoon ? Math.min(RAREST_MS, 1.5 * this.#ms) : this.#leastMs;
+    this.#readAt = now;
+  }
+}
+
 class Refreshed<T> {
   readonly #options: RefreshedOptions<T>;
   readonly #sink: Sink<T>;
   readonly #subscriptions: Subscription[];
+  readonly #pace: Pace;
+  readonly #soonPace = new Pace(SOON_LEAST_MS);
+  /** The paces of what has touched the value since the newest reading began. */
+  readonly #stale = new Set<Pace>();
   #newest: T | undefined;
   #isReading = false;
-  /** Something has changed since the reading began. */
-  #isStale = false;
+  /** The number of changes of this client that the server has not answered. */
+  #changing = 0;
+  /** The number of changes of this client so far. */
+  #changes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #readAt = Number.NEGATIVE_INFINITY;
-  /** The least time to the next reading. */
-  #paceMs = 0;
+  #timerAt = Number.POSITIVE_INFINITY;
   #failures = 0;
+  /** The time of the next try after a failure. */
+  #retryAt = Number.NEGATIVE_INFINITY;
   #isEnded = false;
 
-  constructor(link: HubLink, options: RefreshedOptions<T>, sink: Sink<T>) {
+  constructor(link: Announcing, options: RefreshedOptions<T>, sink: Sink<T>) {
     this.#options = options;
     this.#sink = sink;
+    this.#pace = new Pace(options.leastMs ?? LEAST_MS);
     this.#subscriptions = [
       link.events$.subscribe((event) => this.#touched(event)),
       // A reading from before the connection may have missed a change.
-      link.opened$.subscribe(() => this.#stale(0)),
-      link.resync$.subscribe(() => this.#stale(0)),
+      link.opened$.subscribe(() => this.#readAgain(this.#pace, 0)),
+      link.resync$.subscribe(() => this.#readAgain(this.#pace, 0)),
     ];
-    if (options.also$ !== undefined) this.#subscriptions.push(options.also$.subscribe(() => this.#stale(BURST_MS)));
+    const { also$, changes$ } = options;
+    if (also$ !== undefined) this.#subscriptions.push(also$.subscribe(() => this.#readAgain(this.#pace)));
+    if (changes$ !== undefined) this.#subscriptions.push(changes$.subscribe((change) => void this.#change(change)));
     const earlier = options.earlier?.();
     if (earlier !== undefined) this.#show(earlier);
     link.open();
@@ -84,41 +126,55 @@ class Refreshed<T> {
 
   #touched(event: ClientEvent): void {
     if (this.#newest === undefined) {
-      this.#isStale = this.#isReading;
+      if (this.#isReading) this.#stale.add(this.#pace);
       return;
     }
     const after = this.#options.touch(event, this.#newest);
     if (after === undefined) return;
-    if (after === 'read' || this.#isReading) this.#stale(BURST_MS);
-    if (after !== 'read') this.#show(after);
+    if (after === 'read' || after === 'readSoon') {
+      this.#readAgain(after === 'read' ? this.#pace : this.#soonPace);
+      return;
+    }
+    if (this.#isReading) this.#readAgain(this.#pace);
+    this.#show(after);
   }
 
-  #stale(soonMs: number): void {
-    this.#isStale = true;
-    if (this.#isReading || this.#timer !== undefined) return;
-    this.#schedule(Math.max(soonMs, this.#readAt + this.#paceMs - performance.now()));
+  async #change(change: Promise<unknown>): Promise<void> {
+    this.#changing++;
+    this.#changes++;
+    await change.catch(() => undefined);
+    this.#changing--;
+    if (this.#changing === 0 && !this.#isEnded) this.#readAgain(this.#soonPace, 0);
   }
 
+  #readAgain(pace: Pace, soonMs = BURST_MS): void {
+    this.#stale.add(pace);
+    if (!this.#isReading) this.#schedule(Math.max(soonMs, pace.waitMs, this.#retryAt - performance.now()));
+  }
+
+  /** A timer that is set for an earlier time stays. */
   #schedule(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.#timerAt <= at) return;
     clearTimeout(this.#timer);
+    this.#timerAt = at;
     this.#timer = setTimeout(() => void this.#read(), ms);
   }
 
   async #read(): Promise<void> {
-    this.#timer = undefined;
+    clearTimeout(this.#timer);
+    this.#timerAt = Number.POSITIVE_INFINITY;
     this.#isReading = true;
-    this.#isStale = false;
-    const { leastMs = LEAST_MS } = this.#options;
-    const isSoon = performance.now() - this.#readAt < 2 * this.#paceMs;
-    this.#paceMs = isSoon ? Math.min(RAREST_MS, 1.5 * this.#paceMs) : leastMs;
-    this.#readAt = performance.now();
-    let waitMs: number | undefined;
+    for (const pace of this.#stale.size === 0 ? [this.#pace] : this.#stale) pace.began();
+    this.#stale.clear();
+    const changesBefore = this.#changing === 0 ? this.#changes : undefined;
     try {
       const value = await this.#options.read();
       this.#failures = 0;
+      this.#retryAt = Number.NEGATIVE_INFINITY;
       this.#isReading = false;
       if (this.#isEnded) return;
-      this.#show(value);
+      if (this.#newest === undefined || this.#changes === changesBefore) this.#show(value);
     } catch (error) {
       this.#isReading = false;
       // The connection after the next sign-in makes the value stale.
@@ -127,10 +183,10 @@ class Refreshed<T> {
         this.#sink.error(error);
         return;
       }
-      waitMs = this.#waitAfter(error);
+      this.#retryAt = performance.now() + this.#waitAfter(error);
+      this.#stale.add(this.#pace);
     }
-    if (waitMs !== undefined) this.#schedule(waitMs);
-    else if (this.#isStale) this.#stale(BURST_MS);
+    for (const pace of this.#stale) this.#readAgain(pace);
   }
 
   #waitAfter(error: unknown): number {

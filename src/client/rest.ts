@@ -1,4 +1,5 @@
 // Requests to the API: the credential, parameters, JSON, and refusals as errors. The types of paths come from the OpenAPI document.
+import { filter, map, type Observable, Subject } from 'rxjs';
 import type { Paths } from './generated/rest.js';
 import { NetworkFault, refusalOf } from './refusal.js';
 
@@ -45,8 +46,15 @@ export interface RestOptions {
   readonly signedOut: () => void;
 }
 
+interface Change {
+  readonly path: string;
+  /** Settles when the server has answered, or did not. */
+  readonly answer: Promise<unknown>;
+}
+
 export class Rest {
   readonly #options: RestOptions;
+  readonly #changes$ = new Subject<Change>();
 
   constructor(options: RestOptions) {
     this.#options = options;
@@ -59,8 +67,17 @@ export class Rest {
     ...[input]: RequestInput<M, P>
   ): Promise<Reply<M, P>> {
     const { params = {}, ...rest } = (input ?? {}) as Partial<BareRequest> & { params?: Record<string, unknown> };
-    const response = await this.send({ ...rest, method, path: filled(path, params) });
-    return (await contentOf(response)) as Reply<M, P>;
+    const answer = this.send({ ...rest, method, path: filled(path, params) });
+    if (method !== 'GET') this.#changes$.next({ path, answer });
+    return (await contentOf(await answer)) as Reply<M, P>;
+  }
+
+  /** The requests that change what is below one of these paths, each until it is answered. */
+  changesOf(...paths: readonly string[]): Observable<Promise<unknown>> {
+    return this.#changes$.pipe(
+      filter(({ path }) => paths.some((changed) => path.startsWith(changed))),
+      map(({ answer }) => answer),
+    );
   }
 
   /** The reply of a request that succeeds. @throws Refusal, NetworkFault */
