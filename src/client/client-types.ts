@@ -11,6 +11,9 @@ import type {
   Label,
   OutboundEmail,
   OutboundRecipient,
+  Passkey,
+  PasskeyLogin,
+  PasskeyRegistration,
   Preferences,
   QueuedEmail,
   RetriedEmail,
@@ -130,6 +133,33 @@ export interface Actions {
   unlabel(ids: readonly string[], labelId: string): Action;
 }
 
+/** What an authenticator is asked, in JSON, as libraries over `navigator.credentials` and its own `parse…FromJSON` take it. */
+export type PasskeyOptions = Readonly<Record<string, unknown>>;
+
+/** Passkeys of the account. The page asks the authenticator, with `navigator.credentials` or a library over it. */
+export interface Passkeys {
+  /** Oldest first. */
+  list(): Promise<readonly Passkey[]>;
+  /** Options for `navigator.credentials.create`. A refusal with 400 when the host can have no passkeys. */
+  registrationOptions(): Promise<PasskeyOptions>;
+  /** Adds the passkey that the authenticator has made. */
+  register(made: PasskeyRegistration): Promise<Passkey>;
+  /** Options for `navigator.credentials.get`, for a `signIn` with its answer. */
+  signInOptions(): Promise<PasskeyOptions>;
+  /** The passkey signs in no more. Sessions that it began continue. */
+  remove(id: string): Promise<void>;
+}
+
+/** What proves who signs in. */
+export type SignInProof =
+  | { readonly apiKey: string }
+  /** An access token of the OpenID provider. */
+  | { readonly token: string }
+  /** The link for one sign-in, or its token. */
+  | { readonly link: string }
+  /** The answer of an authenticator to `passkeys.signInOptions`. */
+  | { readonly passkey: PasskeyLogin };
+
 export interface MansioClient {
   /** The newest state at once, and every later one. */
   readonly connection$: Observable<ConnectionState>;
@@ -166,11 +196,12 @@ export interface MansioClient {
   /** The content behind a path or URL of the server, with the credential of the client. */
   blob(path: string): Promise<Blob>;
   /** Makes a session, whose cookie the browser keeps. */
-  signIn(proof: { readonly apiKey: string } | { readonly token: string } | { readonly link: string }): Promise<Session>;
+  signIn(proof: SignInProof): Promise<Session>;
   /** Ends this session. */
   signOut(): Promise<void>;
   sessions(): Promise<readonly Session[]>;
   endSession(id: string): Promise<void>;
+  readonly passkeys: Passkeys;
   /** Ends the connection and all streams. */
   close(): void;
 }

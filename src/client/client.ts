@@ -3,7 +3,7 @@ import { BehaviorSubject, defer, type Observable, Subject, switchMap, takeUntil 
 import { ActionQueue } from './actions/action-queue.js';
 import { actionsOf } from './actions/actions.js';
 import { Overlays } from './actions/overlays.js';
-import type { ClientOptions, MansioClient } from './client-types.js';
+import type { ClientOptions, MansioClient, Passkeys, SignInProof } from './client-types.js';
 import { draftsOver } from './drafts.js';
 import { Emails } from './emails.js';
 import { FollowedAccount } from './followed-account.js';
@@ -14,7 +14,7 @@ import { Lists } from './lists/lists.js';
 import { ListSubscriptions } from './lists/subscriptions.js';
 import { outboundState } from './outbound.js';
 import { refusalOf } from './refusal.js';
-import { filled, Rest, tokenOf } from './rest.js';
+import { type BareRequest, filled, Rest, tokenOf } from './rest.js';
 
 export function createClient(options: ClientOptions = {}): MansioClient {
   const { credential } = options;
@@ -48,6 +48,7 @@ export function createClient(options: ClientOptions = {}): MansioClient {
     emlUrl: (id) => rest.url(filled('/api/emails/{id}/export/eml', { id })),
     blob: async (path) => (await rest.send({ method: 'GET', path: path.replace(baseUrl, '') })).blob(),
     ...sessionsOver(rest, link, mail.forget),
+    passkeys: passkeysOver(rest),
     close: () => {
       mail.close();
       link.close();
@@ -130,11 +131,7 @@ function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPar
     sessions,
     endSession,
     async signIn(proof) {
-      const request = { method: 'POST', path: '/api/sessions' };
-      const key = 'apiKey' in proof ? proof.apiKey : 'token' in proof ? proof.token : undefined;
-      const response = await rest.fetch(
-        'link' in proof ? { ...request, body: proof } : { ...request, headers: { Authorization: `Bearer ${key}` } },
-      );
+      const response = await rest.fetch(signInRequest(proof));
       if (!response.ok) throw await refusalOf(response);
       const session = (await response.json()) as Session;
       forget();
@@ -147,5 +144,23 @@ function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPar
       forget();
       link.signedOut();
     },
+  };
+}
+
+function signInRequest(proof: SignInProof): BareRequest {
+  if ('passkey' in proof) return { method: 'POST', path: '/api/passkeys/login/verify', body: proof.passkey };
+  const request = { method: 'POST', path: '/api/sessions' };
+  if ('link' in proof) return { ...request, body: proof };
+  const key = 'apiKey' in proof ? proof.apiKey : proof.token;
+  return { ...request, headers: { Authorization: `Bearer ${key}` } };
+}
+
+function passkeysOver(rest: Rest): Passkeys {
+  return {
+    list: () => rest.request('GET', '/api/passkeys'),
+    registrationOptions: () => rest.request('POST', '/api/passkeys/registration'),
+    register: (body) => rest.request('POST', '/api/passkeys/registration/verify', { body }),
+    signInOptions: () => rest.request('POST', '/api/passkeys/login'),
+    remove: (id) => rest.request('DELETE', '/api/passkeys/{id}', { params: { id } }),
   };
 }

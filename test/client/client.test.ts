@@ -13,6 +13,7 @@ import type { ClientEvent } from '../../src/client/hub/hub-link.js';
 import { Conflict, NetworkFault, NotFound, Refusal } from '../../src/client/refusal.js';
 import { keepBusy } from '../support/clients/busy-account.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { SoftAuthenticator } from '../support/peers/soft-authenticator.js';
 import test from '../support/test.js';
 
 let node: TestNode;
@@ -73,6 +74,25 @@ test('a draft that somebody else has changed is a conflict', async (t) => {
   t.deepEqual([read.draft.subject, read.etag], ['Two', next]);
   await client.drafts.delete(draft.id, next);
   await t.throwsAsync(client.drafts.read(draft.id), { instanceOf: NotFound });
+});
+
+test('a passkey is registered, signs in, and is removed', async (t) => {
+  const { key } = await accountOn(node, 'passkeys');
+  const baseUrl = `http://localhost:${port(node, 'http')}`;
+  const client = createClient({ baseUrl, credential: { apiKey: key } });
+  t.teardown(() => client.close());
+  const authenticator = new SoftAuthenticator(baseUrl);
+  const made = authenticator.create((await client.passkeys.registrationOptions()) as never) as never;
+  const { id } = await client.passkeys.register({ ...(made as object), name: 'Phone' } as never);
+  t.like(await client.passkeys.list(), [{ id, name: 'Phone', lastUsedAt: null }]);
+  const signIn = async () =>
+    client.signIn({ passkey: authenticator.get((await client.passkeys.signInOptions()) as never) as never });
+  t.true((await signIn()).isCurrent);
+  await client.passkeys.remove(id);
+  t.deepEqual(await client.passkeys.list(), []);
+  t.like(await t.throwsAsync(signIn, { instanceOf: Refusal }), { status: 401 });
+  const elsewhere = createClient({ baseUrl: baseOf(), credential: { apiKey: key } });
+  t.like(await t.throwsAsync(elsewhere.passkeys.registrationOptions(), { instanceOf: Refusal }), { status: 400 });
 });
 
 async function receive(to: string, subjects: readonly string[]): Promise<void> {

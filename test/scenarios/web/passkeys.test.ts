@@ -1,84 +1,77 @@
-// Tests passkeys with Chromium and its virtual authenticator on the page of a whole node: registered after a sign-in by key, and then the
-// way in for a browser without a session.
+// Tests passkeys with Chromium and its virtual authenticator on the page of a whole node: one is offered after a sign-in by key, is then the
+// way in for a browser without a session, and is removed in the settings.
 import type { ExecutionContext } from 'ava';
-import type { Page } from 'playwright-core';
 import { accountOn, port } from '../../../dev/node-accounts.js';
-import { openWindow, testInBrowser } from '../../support/browser/browser.js';
+import { accessibilityFaults, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
+import { PAGE_SETTINGS } from '../../support/browser/page-node.js';
 import { startTestNode } from '../../support/node.js';
 
 async function windowWithAuthenticator(t: ExecutionContext) {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const node = await startTestNode(PAGE_SETTINGS);
   t.teardown(() => node.stop());
   const account = await accountOn(node, 'ann');
   // Authenticators know names of hosts, no addresses.
   const window = await openWindow(t, `http://localhost:${port(node, 'http')}`);
   const devtools = await window.context.newCDPSession(window.page);
   await devtools.send('WebAuthn.enable');
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       ...{ protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true },
       ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
     },
   });
-  return { ...window, account };
+  /** Whether the person at the device passes its check. */
+  const verifies = (isUserVerified: boolean) =>
+    devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+  return { window, account, verifies };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly json: Readonly<Record<string, unknown>>;
-}
+testInBrowser('a passkey is offered once, is then the way in, and is removed in the settings', async (t) => {
+  const { window, account, verifies } = await windowWithAuthenticator(t);
+  const { page, context, faults } = window;
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  await signIn(window, account.key);
 
-/** Asks the node as a script of the page does. */
-function ask(page: Page, method: string, path: string, body?: unknown, key?: string): Promise<Answer> {
-  const request = { method, path, body, key };
-  return page.evaluate(async (of) => {
-    const headers: Record<string, string> = of.body === undefined ? {} : { 'content-type': 'application/json' };
-    if (of.key !== undefined) headers['authorization'] = `Bearer ${of.key}`;
-    const text = of.body === undefined ? null : JSON.stringify(of.body);
-    const response = await fetch(of.path, { method: of.method, headers, body: text });
-    const content = await response.text();
-    return { status: response.status, json: content === '' ? {} : JSON.parse(content) };
-  }, request);
-}
+  const offer = page.getByRole('region', { name: 'Passkeys' });
+  await offer.waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  await verifies(false);
+  await offer.getByRole('button', { name: 'Make a passkey' }).click();
+  await offer.getByText('No passkey was added: the question was closed').waitFor();
+  await verifies(true);
+  await offer.getByRole('button', { name: 'Make a passkey' }).click();
+  await page.getByText('The passkey is made.').waitFor();
+  t.is(await offer.count(), 0);
 
-/** What the authenticator answers to the options of the node. */
-function answerOf(page: Page, ceremony: 'create' | 'get', options: unknown): Promise<unknown> {
-  return page.evaluate(
-    async ({ ceremony, options }) => {
-      // Node's types have none of these.
-      const { navigator, PublicKeyCredential } = globalThis as never as {
-        navigator: { credentials: Record<string, (options: unknown) => Promise<{ toJSON(): unknown }>> };
-        PublicKeyCredential: Record<string, (json: unknown) => unknown>;
-      };
-      const parse = ceremony === 'create' ? 'parseCreationOptionsFromJSON' : 'parseRequestOptionsFromJSON';
-      const publicKey = PublicKeyCredential[parse]!(options);
-      const credential = await navigator.credentials[ceremony]!({ publicKey });
-      return credential.toJSON();
-    },
-    { ceremony, options },
-  );
-}
+  await page.goto(`${new URL(page.url()).origin}/settings/devices`);
+  const passkeys = page.getByRole('list', { name: 'Passkeys' });
+  await passkeys.getByText('Not used yet').waitFor();
+  await page.getByLabel('Name of a new passkey').fill('Second');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('This device has a passkey of the account already.').waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
 
-testInBrowser('a passkey of Chromium is registered, signs in once for each challenge, and is deleted', async (t) => {
-  const { page, context, account } = await windowWithAuthenticator(t);
-  const signedIn = await ask(page, 'POST', '/api/sessions', undefined, account.key);
-  t.is(signedIn.status, 201, JSON.stringify(signedIn.json));
-  const begun = await ask(page, 'POST', '/api/passkeys/registration');
-  t.is(begun.status, 200, JSON.stringify(begun.json));
-  const made = await ask(page, 'POST', '/api/passkeys/registration/verify', await answerOf(page, 'create', begun.json));
-  t.is(made.status, 201, JSON.stringify(made.json));
+  await page.getByRole('button', { name: 'Sign out of this browser' }).click();
+  await verifies(false);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByText('No passkey was used. Try again, or sign in with a key or a link.').waitFor();
+  await verifies(true);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await passkeys.getByText('Last used: today').waitFor();
+
+  await page.getByRole('button', { name: /^Remove: / }).click();
+  await page.getByText('This passkey signs in no more.').waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByText('is removed. Delete it on the device too').waitFor();
+  t.is(await passkeys.count(), 0);
+  // The account has none again, but the offer was answered.
+  await page.goto(new URL(page.url()).origin);
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await context.clearCookies();
-  t.is((await ask(page, 'GET', '/api/passkeys')).status, 401);
-  const offered = await ask(page, 'POST', '/api/passkeys/login');
-  const answer = await answerOf(page, 'get', offered.json);
-  const login = await ask(page, 'POST', '/api/passkeys/login/verify', answer);
-  t.is(login.status, 201, JSON.stringify(login.json));
-  t.is((await ask(page, 'POST', '/api/passkeys/login/verify', answer)).status, 401);
-  const listed = await ask(page, 'GET', '/api/passkeys');
-  t.like(listed, { status: 200, json: [{ id: made.json['id'] }] });
-  const [passkey] = listed.json as never as { id: string; lastUsedAt: string | null }[];
-  t.not(passkey!.lastUsedAt, null);
-  t.is((await ask(page, 'DELETE', `/api/passkeys/${passkey!.id}`)).status, 204);
-  const next = await ask(page, 'POST', '/api/passkeys/login');
-  t.is((await ask(page, 'POST', '/api/passkeys/login/verify', await answerOf(page, 'get', next.json))).status, 401);
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByText('This passkey does not sign in').waitFor();
+  t.deepEqual(faults, []);
 });

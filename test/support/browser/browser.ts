@@ -76,7 +76,7 @@ export function watch(page: Page, origin: string, faults: string[]): void {
 /** Signs in with an API key, as a person does. */
 export async function signIn({ page }: Pick<Window, 'page'>, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('main').waitFor();
 }
 

@@ -14,6 +14,7 @@ import {
   type Preferences,
   Refusal,
   type Reply,
+  type SignInProof,
 } from '../../../src/client/index.js';
 import { orderOf } from '../list/list-query.js';
 import { ListStore } from '../list/list-store.js';
@@ -82,8 +83,8 @@ export class Store {
   }
 
   /** @throws Refusal, NetworkFault */
-  async signIn(apiKey: string): Promise<void> {
-    await this.client.signIn({ apiKey });
+  async signIn(proof: SignInProof): Promise<void> {
+    await this.client.signIn(proof);
     await this.start();
   }
 

@@ -6,6 +6,16 @@ import { list } from './ar/list.js';
 import { message } from './ar/message.js';
 import { organise } from './ar/organise.js';
 import { settings } from './ar/settings.js';
+import { signIn } from './ar/sign-in.js';
 import type { Translation } from './t.js';
 
-export const ar: Translation = { ...app, ...list, ...message, ...compose, ...organise, ...filters, ...settings };
+export const ar: Translation = {
+  ...app,
+  ...list,
+  ...message,
+  ...compose,
+  ...organise,
+  ...filters,
+  ...settings,
+  ...signIn,
+};

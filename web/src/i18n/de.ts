@@ -6,6 +6,16 @@ import { list } from './de/list.js';
 import { message } from './de/message.js';
 import { organise } from './de/organise.js';
 import { settings } from './de/settings.js';
+import { signIn } from './de/sign-in.js';
 import type { Translation } from './t.js';
 
-export const de: Translation = { ...app, ...list, ...message, ...compose, ...organise, ...filters, ...settings };
+export const de: Translation = {
+  ...app,
+  ...list,
+  ...message,
+  ...compose,
+  ...organise,
+  ...filters,
+  ...settings,
+  ...signIn,
+};

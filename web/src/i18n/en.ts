@@ -6,5 +6,6 @@ import { list } from './en/list.js';
 import { message } from './en/message.js';
 import { organise } from './en/organise.js';
 import { settings } from './en/settings.js';
+import { signIn } from './en/sign-in.js';
 
-export const en = { ...app, ...list, ...message, ...compose, ...organise, ...filters, ...settings } as const;
+export const en = { ...app, ...list, ...message, ...compose, ...organise, ...filters, ...settings, ...signIn } as const;

@@ -7,6 +7,7 @@ import { Icon } from '../design/icon.js';
 import { folderName, placeName } from '../folders/folder-name.js';
 import { DrawerButton } from '../folders/folders.js';
 import { formatNumber, t } from '../i18n/t.js';
+import { PasskeyOffer } from '../sign-in/passkey-offer.js';
 import { ActionButtons } from './action-buttons.js';
 import { EmptyList } from './empty-list.js';
 import { List } from './list.js';
@@ -27,6 +28,7 @@ export function ListPane() {
       </div>
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
       {isEmpty || view.error ? <EmptyList /> : <List />}
+      <PasskeyOffer />
     </section>
   );
 }

@@ -1,4 +1,4 @@
-// The browsers that are signed in to the account. Each can be signed out from here, at once.
+// The browsers that are signed in to the account, each of which can be signed out from here at once, and the passkeys.
 import './devices.css';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -7,7 +7,8 @@ import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
-import { agentOf } from './user-agent.js';
+import { deviceName } from './device-name.js';
+import { Passkeys } from './passkeys.js';
 import { lastUse, When } from './when.js';
 
 export function Devices() {
@@ -39,6 +40,7 @@ export function Devices() {
           </button>
         </div>
       )}
+      <Passkeys />
     </>
   );
 }
@@ -53,7 +55,7 @@ function Device({
   readonly onEnd: () => void;
 }) {
   const { userAgent, lastUsedAt, isCurrent } = session;
-  const name = nameOf(session);
+  const name = deviceName(session.userAgent);
   const isPhone = /\b(?:iPhone|iPad|Android)\b/.test(userAgent);
   return (
     <li>
@@ -111,7 +113,7 @@ function useSessions(store: Store) {
     else
       said.value =
         ended.length === 1
-          ? t('settings.devices.ended', { name: nameOf(ended[0]!) })
+          ? t('settings.devices.ended', { name: deviceName(ended[0]!.userAgent) })
           : t('settings.devices.endedAll', { count: ended.length });
   };
   return { sessions, said, problem, end };
@@ -122,10 +124,4 @@ function sorted(sessions: readonly Session[]): readonly Session[] {
   return [...sessions].sort(
     (a, b) => Number(b.isCurrent) - Number(a.isCurrent) || Date.parse(b.lastUsedAt) - Date.parse(a.lastUsedAt),
   );
-}
-
-function nameOf({ userAgent }: Session): string {
-  const { browser, system } = agentOf(userAgent);
-  if (browser !== undefined && system !== undefined) return t('settings.devices.browserOn', { browser, system });
-  return browser ?? system ?? t('settings.devices.unknown');
 }

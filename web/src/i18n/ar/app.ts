@@ -22,11 +22,4 @@ export const app: Translation<typeof english> = {
   'undo.dismiss': 'إخفاء',
   'undo.undone': 'تم التراجع',
   'undo.key': 'التراجع عن آخر إجراء',
-  'signIn.title': 'تسجيل الدخول',
-  'signIn.key': 'مفتاح API',
-  'signIn.submit': 'تسجيل الدخول',
-  'signIn.hint': 'مفتاح لحسابك يبدأ بـ mansio_‎. لا يُحفظ، بل تبدأ به جلسة في هذا المتصفح.',
-  'signIn.link': 'إن لم يكن لديك مفتاح، ينشئ المشغّل رابطًا لتسجيل الدخول مرة واحدة:',
-  'signIn.demo': 'يطبع العرض التجريبي (npm start) مثل هذا الرابط عند بدئه.',
-  'signIn.refused': 'هذا المفتاح غير صالح. تحقق من لصقه كاملًا؛ وربما أُلغي.',
 };

@@ -22,13 +22,4 @@ export const app: Translation<typeof english> = {
   'undo.dismiss': 'Ausblenden',
   'undo.undone': 'Rückgängig gemacht',
   'undo.key': 'Letzte Aktion rückgängig machen',
-  'signIn.title': 'Anmelden',
-  'signIn.key': 'API-Schlüssel',
-  'signIn.submit': 'Anmelden',
-  'signIn.hint':
-    'Ein Schlüssel Ihres Kontos; er beginnt mit mansio_. Er wird nicht gespeichert: Mit ihm beginnt eine Sitzung dieses Browsers.',
-  'signIn.link': 'Ohne Schlüssel erstellt der Betreiber einen Link, der Sie einmal anmeldet:',
-  'signIn.demo': 'Die Demo (npm start) gibt einen solchen Link beim Start aus.',
-  'signIn.refused':
-    'Dieser Schlüssel gilt nicht. Prüfen Sie, ob er vollständig eingefügt ist; vielleicht wurde er auch widerrufen.',
 };

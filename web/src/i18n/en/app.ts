@@ -1,4 +1,4 @@
-// The English texts of the frame of the page: sign-in, folders, keys, undo, connection.
+// The English texts of the frame of the page: folders, keys, undo, connection.
 export const app = {
   'app.reconnecting': 'Reconnecting…',
   'app.menu': 'Folders',
@@ -19,11 +19,4 @@ export const app = {
   'undo.dismiss': 'Dismiss',
   'undo.undone': 'Undone',
   'undo.key': 'Undo the last action',
-  'signIn.title': 'Sign in',
-  'signIn.key': 'API key',
-  'signIn.submit': 'Sign in',
-  'signIn.hint': 'A key of your account; it begins with mansio_. It is not kept: it begins a session of this browser.',
-  'signIn.link': 'Without a key, the operator makes a link that signs you in once:',
-  'signIn.demo': 'The demo (npm start) prints such a link when it starts.',
-  'signIn.refused': 'This key is not valid. Check that all of it was pasted; it may also have been revoked.',
 } as const;

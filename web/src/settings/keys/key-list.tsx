@@ -6,18 +6,19 @@ import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { Icon } from '../../design/icon.js';
 import { currentLocale, t } from '../../i18n/t.js';
+import { Question } from '../question.js';
 import { lastUse, When } from '../when.js';
 import type { KeyStore } from './key-store.js';
 import type { Scope } from './purposes.js';
 
-type Question = 'replace' | 'revoke';
+type Asked = 'replace' | 'revoke';
 
 export function KeyList({ keys }: { readonly keys: KeyStore }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const said = useSignal('');
   const problem = useSignal('');
   const all = keys.keys.value ?? [];
-  const carryOut = async (key: ApiKey, what: Question) => {
+  const carryOut = async (key: ApiKey, what: Asked) => {
     said.value = '';
     problem.value = '';
     try {
@@ -48,12 +49,12 @@ export function KeyList({ keys }: { readonly keys: KeyStore }) {
   );
 }
 
-function KeyRow({ of: key, onSure }: { readonly of: ApiKey; readonly onSure: (what: Question) => void }) {
+function KeyRow({ of: key, onSure }: { readonly of: ApiKey; readonly onSure: (what: Asked) => void }) {
   const { now } = useStore();
-  const question = useSignal<Question | undefined>(undefined);
+  const question = useSignal<Asked | undefined>(undefined);
   const { name, scopes, lastUsedAt } = key;
   const asked = question.value;
-  const ask = (what: Question | undefined) => {
+  const ask = (what: Asked | undefined) => {
     question.value = what;
   };
   return (
@@ -81,24 +82,16 @@ function KeyRow({ of: key, onSure }: { readonly of: ApiKey; readonly onSure: (wh
           </button>
         ))
       ) : (
-        // biome-ignore lint/a11y/useSemanticElements: the question has no fields.
-        <div class="key-question" role="group" aria-label={t(`settings.keys.${asked}Named`, { name })}>
-          <p>{t(`settings.keys.${asked}Question`)}</p>
-          <button
-            ref={(button) => button?.focus()}
-            type="button"
-            class="button is-danger"
-            onClick={() => {
-              ask(undefined);
-              onSure(asked);
-            }}
-          >
-            {t(`settings.keys.${asked}`)}
-          </button>
-          <button type="button" class="button" onClick={() => ask(undefined)}>
-            {t('app.cancel')}
-          </button>
-        </div>
+        <Question
+          label={t(`settings.keys.${asked}Named`, { name })}
+          text={t(`settings.keys.${asked}Question`)}
+          action={t(`settings.keys.${asked}`)}
+          onSure={() => {
+            ask(undefined);
+            onSure(asked);
+          }}
+          onCancel={() => ask(undefined)}
+        />
       )}
     </li>
   );

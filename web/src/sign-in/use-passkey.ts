@@ -1,0 +1,59 @@
+// Signing in with a passkey: the browser offers it in the field of the key while the view is shown, and the button asks for it.
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Refusal } from '../../../src/client/index.js';
+import type { Store } from '../app/store.js';
+import { canHavePasskeys, canOfferInField, endCeremony, passkeyProof } from './passkey.js';
+import { wasReplaced } from './passkey-faults.js';
+
+/** The server takes an answer for five minutes. */
+const RENEWAL_MS = 4 * 60_000;
+
+interface PasskeySignIn {
+  /** False where passkeys cannot work. */
+  readonly isOffered: ReadonlySignal<boolean>;
+  /** @throws Refusal, NetworkFault, Error of the browser */
+  ask(): Promise<void>;
+}
+
+/** `onFault`: told when a passkey that was chosen in the field does not sign in. */
+export function usePasskey(store: Store, onFault: (error: unknown) => void): PasskeySignIn {
+  const isOffered = useSignal(canHavePasskeys());
+  const isGone = useRef(false);
+  const offer = async (): Promise<void> => {
+    try {
+      if (!(await canOfferInField()) || isGone.current) return;
+      const passkey = await passkeyProof(store.client, true);
+      await store.signIn({ passkey });
+    } catch (error) {
+      // The host has no passkeys.
+      if (error instanceof Refusal && error.status === 400) isOffered.value = false;
+      else if (error instanceof Refusal && error.status === 401) {
+        onFault(error);
+        void offer();
+      } else if (!wasReplaced(error)) onFault(error);
+    }
+  };
+  useEffect(() => {
+    if (!isOffered.peek()) return;
+    void offer();
+    const renewal = setInterval(() => void offer(), RENEWAL_MS);
+    return () => {
+      isGone.current = true;
+      clearInterval(renewal);
+      void endCeremony();
+    };
+  }, []);
+  return {
+    isOffered,
+    async ask() {
+      try {
+        await store.signIn({ passkey: await passkeyProof(store.client, false) });
+      } catch (error) {
+        // The browser waits for one question at a time; this one is over.
+        void offer();
+        throw error;
+      }
+    },
+  };
+}
