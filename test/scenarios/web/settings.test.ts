@@ -139,16 +139,52 @@ testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced 
   t.deepEqual(window.faults, []);
 });
 
+testInBrowser('a signature is written with formats, bounded, and at the end of a new email', async (t) => {
+  const { client, open } = await world(t);
+  const stored = async () => (await client.get<{ readonly signature: string }>('/api/preferences')).signature;
+  // What another program has stored does nothing in the page.
+  const hostile = '<b>Zoë</b><img src="https://elsewhere.test/p.png" onerror="alert(1)"><script>alert(2)</script>';
+  await client.request('PUT', '/api/preferences', { signature: hostile });
+  const window = await open({ path: '/settings/signature' });
+  const { page } = window;
+  const editor = page.getByRole('textbox', { name: 'Signature' });
+  await editor.getByText('Zoë').waitFor();
+  await page.getByRole('button', { name: 'Italic' }).waitFor();
+  t.is(await stored(), hostile);
+  t.deepEqual(await accessibilityFaults(window), []);
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('Ünal');
+  await page.keyboard.press('Control+a');
+  await page.getByRole('button', { name: 'Italic' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await until(async () => /<i>Ünal<\/i>/.test(await stored()));
+  t.notRegex(await stored(), /script|onerror/);
+
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText('x'.repeat(11_000));
+  await page.getByText('This is too long to be saved.').waitFor();
+  await page.getByRole('link', { name: 'Profile' }).click();
+  await page.getByLabel('Display name').waitFor();
+  t.regex(await stored(), /<i>Ünal<\/i>/);
+  t.true((await stored()).length < 11_000);
+  await page.getByRole('button', { name: 'Compose' }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Message body' }).getByText('Ünal').waitFor();
+  t.deepEqual(window.faults, []);
+});
+
 testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await start(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General', 'Profile', 'Devices', 'Mail programs'];
+  const sections = ['General', 'Profile', 'Signature', 'Devices', 'Mail programs'];
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();
     await page.getByRole('heading', { name: section }).waitFor();
     t.is(await page.evaluate('document.documentElement.scrollWidth'), 320, section);
+    const inner = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.settings-section'))`;
+    t.is(await page.evaluate(inner), 0, section);
     t.deepEqual(await accessibilityFaults(window), [], section);
     await page.getByRole('link', { name: 'Back' }).click();
   }

@@ -7,6 +7,7 @@ import { Devices } from './devices.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
+import { Signature } from './signature.js';
 
 export interface Section {
   /** The section is at `/settings/ID`. */
@@ -19,6 +20,7 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { id: 'general', title: 'settings.section.general', icon: 'settings', view: General },
   { id: 'profile', title: 'settings.section.profile', icon: 'user', view: Profile },
+  { id: 'signature', title: 'settings.section.signature', icon: 'pencil', view: Signature },
   { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
   { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },

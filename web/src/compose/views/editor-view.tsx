@@ -94,7 +94,7 @@ function withImages(
   };
 }
 
-const FORMATS: readonly [format: Exclude<Format, 'link'>, icon: IconName, text: TextKey][] = [
+export const FORMATS: readonly [format: Exclude<Format, 'link'>, icon: IconName, text: TextKey][] = [
   ['bold', 'bold', 'compose.bold'],
   ['italic', 'italic', 'compose.italic'],
   ['underline', 'underline', 'compose.underline'],
@@ -103,7 +103,7 @@ const FORMATS: readonly [format: Exclude<Format, 'link'>, icon: IconName, text: 
   ['quote', 'text-quote', 'compose.quote'],
 ];
 
-function FormatBar({ editor, on }: { readonly editor: Editor; readonly on: ReadonlySet<Format> }) {
+export function FormatBar({ editor, on }: { readonly editor: Editor; readonly on: ReadonlySet<Format> }) {
   const address = useSignal<string | undefined>(undefined);
   const apply = () => {
     const given = address.value ?? '';

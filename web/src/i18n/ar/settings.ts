@@ -112,4 +112,10 @@ export const settings: Translation<typeof english> = {
   'settings.keys.scope.api:write': 'التغيير والإرسال عبر REST',
   'settings.keys.scope.app': 'كل ما تفعله هذه الصفحة',
   'settings.keys.scope.internal': 'إشعارات الخدمة',
+  'settings.section.signature': 'التوقيع',
+  'settings.signature.about': 'تنتهي به الرسائل الجديدة والردود.',
+  'settings.signature.size': '{size} من {limit} على الأكثر',
+  'settings.signature.tooLong':
+    'هذا أطول من أن يُحفظ. يبقى ما كتبته هنا، وتُستخدم النسخة المحفوظة سابقًا إلى أن يصبح هذا أقصر.',
+  'settings.signature.noImages': 'لا يمكن أن تكون صورة من ملف جزءًا من التوقيع؛ ويبقى الباقي.',
 };

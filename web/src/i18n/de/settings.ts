@@ -105,4 +105,10 @@ export const settings: Translation<typeof english> = {
   'settings.keys.scope.api:write': 'Ändern und Senden über REST',
   'settings.keys.scope.app': 'alles, was diese Seite kann',
   'settings.keys.scope.internal': 'die Benachrichtigungen des Dienstes',
+  'settings.section.signature': 'Signatur',
+  'settings.signature.about': 'Neue E-Mails und Antworten enden mit ihr.',
+  'settings.signature.size': '{size} von höchstens {limit}',
+  'settings.signature.tooLong':
+    'Das ist zu lang, um gespeichert zu werden. Was Sie geschrieben haben, bleibt hier, und die zuvor gespeicherte Fassung wird benutzt, bis diese kürzer ist.',
+  'settings.signature.noImages': 'Ein Bild aus einer Datei kann nicht Teil der Signatur sein; alles andere bleibt.',
 };

@@ -100,4 +100,10 @@ export const settings = {
   'settings.keys.scope.api:write': 'changing and sending over REST',
   'settings.keys.scope.app': 'everything that this page does',
   'settings.keys.scope.internal': 'the notifications of the service',
+  'settings.section.signature': 'Signature',
+  'settings.signature.about': 'New emails and answers end with it.',
+  'settings.signature.size': '{size} of at most {limit}',
+  'settings.signature.tooLong':
+    'This is too long to be saved. What you wrote stays here, and the version saved before is used until this one is shorter.',
+  'settings.signature.noImages': 'A picture from a file cannot be part of a signature; the rest is kept.',
 } as const;

@@ -70,17 +70,19 @@ function KeyRow({ of: key, onSure }: { readonly of: ApiKey; readonly onSure: (wh
         )}
       </div>
       {asked === undefined ? (
-        (['replace', 'revoke'] as const).map((what) => (
-          <button
-            key={what}
-            type="button"
-            class="button"
-            aria-label={t(`settings.keys.${what}Named`, { name })}
-            onClick={() => ask(what)}
-          >
-            {t(`settings.keys.${what}`)}
-          </button>
-        ))
+        <div class="key-buttons">
+          {(['replace', 'revoke'] as const).map((what) => (
+            <button
+              key={what}
+              type="button"
+              class="button"
+              aria-label={t(`settings.keys.${what}Named`, { name })}
+              onClick={() => ask(what)}
+            >
+              {t(`settings.keys.${what}`)}
+            </button>
+          ))}
+        </div>
       ) : (
         <Question
           label={t(`settings.keys.${asked}Named`, { name })}
