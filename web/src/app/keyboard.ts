@@ -1,12 +1,12 @@
 // The keys of the page. Each view binds its own while it is shown; what was bound last has precedence. The sheet (`?`) lists what is bound.
 import { signal } from '@preact/signals';
-import type { TextKey } from '../i18n/t.js';
+import type { PlainKey } from '../i18n/t.js';
 
 export interface Shortcut {
   /** As `KeyboardEvent.key` has it, such as `c`, `#` or `Enter`; `g i` is two keys, one after the other. */
   readonly keys: string;
   /** What the sheet says of it; without a text it is not listed. */
-  readonly text?: TextKey;
+  readonly text?: PlainKey;
   /** Returns false to leave the event to the browser. */
   run(event: KeyboardEvent): unknown;
 }

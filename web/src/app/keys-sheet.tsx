@@ -55,7 +55,7 @@ function listed(shortcuts: readonly Shortcut[]): [text: string, keys: string[]][
   const texts = new Map<string, string[]>();
   for (const { keys, text } of shortcuts) {
     if (text === undefined) continue;
-    const shown = t(text as 'keys.sheet');
+    const shown = t(text);
     const known = texts.get(shown) ?? [];
     if (!known.includes(keys)) texts.set(shown, [...known, keys]);
   }

@@ -1,6 +1,6 @@
 // The keys of lists and emails: Gmail's.
 import { useEffect } from 'preact/hooks';
-import type { TextKey } from '../i18n/t.js';
+import type { PlainKey } from '../i18n/t.js';
 import { pickForTargets } from '../list/picker.js';
 import { bindKeys, type Shortcut } from './keyboard.js';
 import { archive, junk, setRead, toggleFlag, trash } from './mail-actions.js';
@@ -9,7 +9,7 @@ import { go } from './router.js';
 import type { Store } from './store.js';
 import { openListed } from './writing.js';
 
-const PLACES: readonly [keys: string, place: Place, text: TextKey][] = [
+const PLACES: readonly [keys: string, place: Place, text: PlainKey][] = [
   ['g i', 'inbox', 'keys.goInbox'],
   ['g s', 'flagged', 'keys.goFlagged'],
   ['g t', 'sent', 'keys.goSent'],

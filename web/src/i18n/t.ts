@@ -19,6 +19,9 @@ type Parameters<Key extends TextKey> = [ParameterNames<Key>] extends [never]
   ? []
   : [parameters: { readonly [name in ParameterNames<Key>]: name extends 'count' ? number : string | number }];
 
+/** The texts without parameters: what tables of texts hold. */
+export type PlainKey = { readonly [key in TextKey]: Parameters<key> extends [] ? key : never }[TextKey];
+
 export const LANGUAGES = ['en', 'de', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];
 

@@ -3,10 +3,8 @@ import type { EmailSort, PreferenceChanges } from '../../../src/client/index.js'
 import { sayFailed } from '../app/failure.js';
 import { type Store, useStore } from '../app/store.js';
 import { Menu, MenuGroup, MenuItem } from '../design/menu.js';
-import { type TextKey, t } from '../i18n/t.js';
+import { type PlainKey, t } from '../i18n/t.js';
 import { isSortable, type ListFilter } from './list-query.js';
-
-type PlainKey = Extract<TextKey, `list.${string}` & TextKey>;
 
 const SORTS: readonly [sort: EmailSort, text: PlainKey][] = [
   ['-date', 'list.newestFirst'],
@@ -31,7 +29,7 @@ export function ListOptions() {
   const { list } = store;
   const order = SORTS.find(([sort]) => sort === list.sort.value) ?? SORTS[0]!;
   const filter = FILTERS.find(([one]) => one === list.filter.value)!;
-  const shown = list.filter.value === 'all' ? plain(order[1]) : plain(filter[1]);
+  const shown = list.filter.value === 'all' ? t(order[1]) : t(filter[1]);
   return (
     <Menu class="button is-plain list-options" label={shown} name={`${t('list.options')}: ${shown}`}>
       {(close) => (
@@ -43,7 +41,7 @@ export function ListOptions() {
                 isChosen={one === list.filter.value}
                 onChoose={chosen(close, () => list.filterBy(one))}
               >
-                {plain(text)}
+                {t(text)}
               </MenuItem>
             ))}
           </MenuGroup>
@@ -51,7 +49,7 @@ export function ListOptions() {
             <MenuGroup label={t('list.order')}>
               {SORTS.map(([one, text]) => (
                 <MenuItem key={one} isChosen={one === list.sort.value} onChoose={chosen(close, () => list.sortBy(one))}>
-                  {plain(text)}
+                  {t(text)}
                 </MenuItem>
               ))}
             </MenuGroup>
@@ -92,11 +90,6 @@ function chosen(close: () => void, choose: () => void): () => void {
     choose();
     close();
   };
-}
-
-/** The texts of the tables have no parameters. */
-function plain(key: PlainKey): string {
-  return t(key as 'list.all');
 }
 
 async function prefer(store: Store, choice: PreferenceChanges): Promise<void> {

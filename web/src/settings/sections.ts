@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from '../design/icon.js';
 import { Filters } from '../filters/filters-section.js';
-import type { TextKey } from '../i18n/t.js';
+import type { PlainKey } from '../i18n/t.js';
 import { Devices } from './devices.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
@@ -12,7 +12,7 @@ import { Signature } from './signature.js';
 export interface Section {
   /** The section is at `/settings/ID`. */
   readonly id: string;
-  readonly title: Extract<TextKey, `settings.section.${string}`>;
+  readonly title: Extract<PlainKey, `settings.section.${string}`>;
   readonly icon: IconName;
   readonly view: ComponentType;
 }

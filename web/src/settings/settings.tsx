@@ -38,7 +38,7 @@ function Sections({ shown }: { readonly shown: Section | undefined }) {
           <li key={section.id}>
             <a href={`/settings/${section.id}`} aria-current={section === shown ? 'page' : undefined}>
               <Icon name={section.icon} />
-              {titleOf(section)}
+              {t(section.title)}
             </a>
           </li>
         ))}
@@ -50,7 +50,7 @@ function Sections({ shown }: { readonly shown: Section | undefined }) {
 function OpenSection({ section, isNamed }: { readonly section: Section; readonly isNamed: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${titleOf(section)} · Mansio`;
+    document.title = `${t(section.title)} · Mansio`;
     if (isNamed) heading.current?.focus();
   }, [section, isNamed]);
   const View = section.view;
@@ -61,17 +61,12 @@ function OpenSection({ section, isNamed }: { readonly section: Section; readonly
           <Icon name="arrow-left" />
         </a>
         <h2 id="settings-heading" ref={heading} tabIndex={-1}>
-          {titleOf(section)}
+          {t(section.title)}
         </h2>
       </header>
       <View />
     </section>
   );
-}
-
-/** The titles have no parameters. */
-function titleOf({ title }: Section): string {
-  return t(title as 'settings.section.general');
 }
 
 /** Back to the list that was shown before. */

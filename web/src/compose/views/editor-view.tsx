@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../../design/icon.js';
-import { type TextKey, t } from '../../i18n/t.js';
+import { type PlainKey, t } from '../../i18n/t.js';
 import type { LoadedEditor } from '../compose-window.js';
 import { ImageUrls } from '../file-content.js';
 import type { Editor, Format } from '../squire-editor.js';
@@ -94,7 +94,7 @@ function withImages(
   };
 }
 
-export const FORMATS: readonly [format: Exclude<Format, 'link'>, icon: IconName, text: TextKey][] = [
+export const FORMATS: readonly [format: Exclude<Format, 'link'>, icon: IconName, text: PlainKey][] = [
   ['bold', 'bold', 'compose.bold'],
   ['italic', 'italic', 'compose.italic'],
   ['underline', 'underline', 'compose.underline'],
@@ -163,7 +163,7 @@ export function FormatBar({ editor, on }: { readonly editor: Editor; readonly on
 
 interface FormatButtonProps {
   readonly icon: IconName;
-  readonly text: TextKey;
+  readonly text: PlainKey;
   /** Left out for what is done once. */
   readonly isOn?: boolean;
   readonly onClick: () => void;
@@ -174,8 +174,8 @@ function FormatButton({ icon, text, isOn, onClick }: FormatButtonProps) {
     <button
       type="button"
       class="icon-button"
-      aria-label={t(text as 'compose.bold')}
-      title={t(text as 'compose.bold')}
+      aria-label={t(text)}
+      title={t(text)}
       aria-pressed={isOn}
       // The text keeps its selection.
       onMouseDown={(event) => event.preventDefault()}
