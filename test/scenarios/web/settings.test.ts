@@ -140,7 +140,7 @@ testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced 
 });
 
 testInBrowser('a signature is written with formats, bounded, and at the end of a new email', async (t) => {
-  const { client, open } = await world(t);
+  const { client, open } = await start(t);
   const stored = async () => (await client.get<{ readonly signature: string }>('/api/preferences')).signature;
   // What another program has stored does nothing in the page.
   const hostile = '<b>Zoë</b><img src="https://elsewhere.test/p.png" onerror="alert(1)"><script>alert(2)</script>';
@@ -177,7 +177,7 @@ testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await start(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General', 'Profile', 'Signature', 'Devices', 'Mail programs'];
+  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Devices', 'Mail programs'];
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();
