@@ -63,6 +63,7 @@ await whenChanged('client', ['src/client'], () => {
 });
 await whenChanged('page', ['src/client', 'web'], async () => {
   compile('-p', 'web');
+  compile('-p', 'web/worker');
   const { buildWeb } = await import('./web/build.mjs');
   await buildWeb(fresh);
 });

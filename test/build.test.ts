@@ -20,6 +20,7 @@ function smallClone() {
     'tsconfig.json',
     'web/build.mjs',
     'web/tsconfig.json',
+    'web/worker',
   ])
     cpSync(file, join(clone, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
@@ -79,6 +80,8 @@ test('the page is built when web or the client has changed: with hashes, compres
   const content = readFileSync(at(`dist/program/web${script}`));
   t.deepEqual(brotliDecompressSync(readFileSync(at(`dist/program/web${script}.br`))), content);
   t.deepEqual(gunzipSync(readFileSync(at(`dist/program/web${script}.gz`))), content);
+  const worker = readFileSync(at('dist/program/web/service-worker.js'), 'utf8');
+  t.true(worker.includes(script!));
   writeFileSync(at('dist/web/page/kept'), '');
 
   writeFileSync(at('src/zoe.ts'), "export const name = 'Zoé';\n");
@@ -89,6 +92,7 @@ test('the page is built when web or the client has changed: with hashes, compres
   writeFileSync(at('web/src/main.ts'), `${PAGE}document.body.append('Zoé');\n`);
   t.is(typeof build(), 'number');
   t.not(page(), first);
+  t.not(readFileSync(at('dist/program/web/service-worker.js'), 'utf8'), worker);
   t.false(existsSync(at(`dist/program/web${script}`)));
   t.false(existsSync(at('dist/web/page/kept')));
   writeFileSync(at('web/src/main.ts'), `${PAGE}document.titel = '';\n`);

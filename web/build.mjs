@@ -1,10 +1,14 @@
 // Builds the page: `web/page/` of a dist gets index.html and `assets/`, whose names have hashes, each with a .br and a .gz beside it. The
-// style sheets of index.html get the placeholder that the server replaces by the nonce of each reply.
+// style sheets of index.html get the placeholder that the server replaces by the nonce of each reply. The service worker gets the list of all
+// files, and a name of the version that changes with each of them.
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build as bundle } from 'esbuild';
 import { build } from 'vite';
 
+const WORKER = 'service-worker.js';
 const COMPRESSED = /\.(?:js|css|svg|html|json|webmanifest)$/;
 
 /** `dist`: gets the folder `web/page`. */
@@ -30,7 +34,26 @@ export async function buildWeb(dist) {
   });
   const page = join(outDir, 'index.html');
   writeFileSync(page, withNonce(readFileSync(page, 'utf8')));
-  for (const file of readdirSync(join(outDir, 'assets'))) compress(join(outDir, 'assets', file));
+  const names = readdirSync(join(outDir, 'assets')).sort();
+  await buildWorker(outDir, names);
+  for (const name of names) compress(join(outDir, 'assets', name));
+  compress(join(outDir, WORKER));
+}
+
+async function buildWorker(outDir, names) {
+  const hash = createHash('sha256')
+    .update(names.join())
+    .update(readFileSync(join(outDir, 'index.html')));
+  const version = { name: hash.digest('hex').slice(0, 16), files: names.map((name) => `/assets/${name}`) };
+  await bundle({
+    entryPoints: ['web/worker/service-worker.ts'],
+    outfile: join(outDir, WORKER),
+    define: { PAGE_VERSION: JSON.stringify(version) },
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: ['chrome123', 'firefox128', 'safari17.5'],
+  });
 }
 
 function withNonce(html) {

@@ -9,6 +9,7 @@ import { takeBack } from './app/mail-actions.js';
 import { startRouter } from './app/router.js';
 import { Store, StoreContext } from './app/store.js';
 import { undo } from './app/undo.js';
+import { startWorker } from './app/worker.js';
 import { fetchWithProgress } from './compose/upload-progress.js';
 import { installSprite } from './design/sprite.js';
 import { chosenLanguage } from './i18n/language-choice.js';
@@ -33,3 +34,4 @@ render(
   </StoreContext.Provider>,
   document.getElementById('page')!,
 );
+startWorker();

@@ -6,7 +6,10 @@ import type { EventPayloads, HubCalls, HubEventPayloads } from '../generated/eve
 import { onReturn } from './environment.js';
 import { LONGEST_PAUSE_MS, Pause, pauseAfter } from './pause.js';
 
-/** `signedOut`: the server does not accept the credential; the next sign-in connects. */
+/**
+ * `connecting`: for the first time; `reconnecting`: again, after a failure or a break; `signedOut`: the server does not accept the
+ * credential, and the next sign-in connects.
+ */
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'signedOut';
 
 type Payloads = EventPayloads & Pick<HubEventPayloads, 'QueuePositionChanged'>;
@@ -142,6 +145,7 @@ export class HubLink {
       if (this.#isClosed) return;
       if (this.state$.value === 'live') this.#become('reconnecting');
       if (this.#isRenewed) continue;
+      if (this.state$.value === 'connecting') this.#become('reconnecting');
       if (this.state$.value === 'signedOut') {
         // The next token may be accepted; a cookie changes with a sign-in, here or in another window.
         await (this.#options.token === undefined ? this.#pause.forever() : this.#pause.for(LONGEST_PAUSE_MS));

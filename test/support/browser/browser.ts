@@ -49,7 +49,13 @@ export async function openWindow(
 ): Promise<Window> {
   t.timeout(BROWSER_TEST_MS);
   const browser = await browserOfFile();
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    locale: 'en-GB',
+    // A worker would load the whole page again for each window.
+    serviceWorkers: 'block',
+    ...options,
+  });
   t.teardown(() => context.close());
   // The time-out of the test is the limit.
   context.setDefaultTimeout(0);

@@ -34,6 +34,8 @@ export class Store {
   readonly client: MansioClient;
   readonly access = signal<Access>('unknown');
   readonly connection = signal<ConnectionState>('connecting');
+  /** Nothing reaches the server, and the browser knows that it has no network. */
+  readonly isOffline = computed(() => !this.#isOnline.value && this.connection.value !== 'live');
   readonly profile = signal<Profile | undefined>(undefined);
   readonly folders = signal<readonly Folder[]>([]);
   /** They are in their order; `folders` has what is unread in them. */
@@ -45,6 +47,7 @@ export class Store {
   /** The id of the open email. */
   readonly openId = computed(() => (isListRoute(route.value) ? route.value.emailId : undefined));
   readonly #preferences: PreferenceStore;
+  readonly #isOnline = signal(navigator.onLine);
   #subscriptions: Subscription[] = [];
 
   constructor(client: MansioClient) {
@@ -57,6 +60,11 @@ export class Store {
       this.connection.value = state;
       if (state === 'signedOut') this.#leave();
     });
+    for (const name of ['online', 'offline']) {
+      addEventListener(name, () => {
+        this.#isOnline.value = navigator.onLine;
+      });
+    }
     setInterval(() => {
       this.now.value = new Date();
     }, MINUTE_MS);

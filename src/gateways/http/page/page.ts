@@ -38,7 +38,7 @@ function policy(styles: string): HeaderField {
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types dompurify mansio-mail',
+    'trusted-types dompurify mansio-mail mansio-worker',
   ];
   return ['Content-Security-Policy', directives.join('; ')];
 }

@@ -76,7 +76,7 @@ test('the policy names every source, and nothing inline but styles with the nonc
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-N'; img-src 'self' data: blob:; media-src 'self' blob:; " +
       "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self'; form-action 'self'; " +
       "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-      'trusted-types dompurify mansio-mail',
+      'trusted-types dompurify mansio-mail mansio-worker',
   );
   t.is(headers.get('x-content-type-options'), 'nosniff');
   t.is(headers.get('referrer-policy'), 'no-referrer');

@@ -4,6 +4,7 @@ import type { Translation } from '../t.js';
 
 export const app: Translation<typeof english> = {
   'app.reconnecting': 'جارٍ إعادة الاتصال…',
+  'app.offline': 'غير متصل',
   'app.menu': 'المجلدات',
   'app.back': 'رجوع',
   'app.close': 'إغلاق',

@@ -4,6 +4,7 @@ import type { Translation } from '../t.js';
 
 export const app: Translation<typeof english> = {
   'app.reconnecting': 'Verbindung wird wiederhergestellt …',
+  'app.offline': 'Offline',
   'app.menu': 'Ordner',
   'app.back': 'Zurück',
   'app.close': 'Schließen',

@@ -1,6 +1,7 @@
 // The English texts of the frame of the page: folders, keys, undo, connection.
 export const app = {
   'app.reconnecting': 'Reconnecting…',
+  'app.offline': 'Offline',
   'app.menu': 'Folders',
   'app.back': 'Back',
   'app.close': 'Close',

@@ -1,0 +1,61 @@
+// The service worker of the page: it opens the page without a network (page-cache.ts). A new version takes over at once: open windows keep
+// the files of theirs, and the next window is of the new one. Everything of the API goes to the node as if there were no worker.
+import { isOfPage, PageCache, type PageVersion } from './page-cache.js';
+
+/** Chromium asks the node itself for what a rule names, without starting the worker. */
+interface RoutingInstallEvent extends ExtendableEvent {
+  addRoutes?(
+    rules: readonly { readonly condition: { readonly urlPattern: string }; readonly source: 'network' }[],
+  ): Promise<void>;
+}
+
+/** Put here by the build. */
+declare const PAGE_VERSION: PageVersion;
+declare const self: ServiceWorkerGlobalScope;
+
+const PATIENCE_MS = 3_000;
+
+const page = new PageCache(PAGE_VERSION, {
+  stores: caches,
+  fetch: (path) => fetch(path, { headers: { Accept: 'text/html' }, cache: 'no-cache' }),
+  patienceMs: PATIENCE_MS,
+});
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(install(event));
+});
+
+self.addEventListener('activate', (event) => {
+  event.waitUntil(activate());
+});
+
+self.addEventListener('fetch', (event) => {
+  const { request, preloadResponse } = event;
+  const url = new URL(request.url);
+  if (request.method !== 'GET' || url.origin !== self.origin) return;
+  if (request.mode === 'navigate') {
+    if (isOfPage(url.pathname)) event.respondWith(page.document(answerOf(request, preloadResponse)));
+  } else if (url.pathname.startsWith('/assets/')) {
+    event.respondWith(page.file(url.pathname).then((found) => found ?? fetch(request)));
+  }
+});
+
+async function install(event: RoutingInstallEvent): Promise<void> {
+  const rules = ['/api/*', '/hubs/*'].map((urlPattern) => ({ condition: { urlPattern }, source: 'network' as const }));
+  // A browser that knows other rules does without them.
+  await event.addRoutes?.(rules).catch(() => undefined);
+  await page.fill();
+  await self.skipWaiting();
+}
+
+async function activate(): Promise<void> {
+  // The node is asked while the worker starts.
+  await self.registration.navigationPreload?.enable();
+  const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  await page.deleteEarlier(windows.length > 0);
+  await self.clients.claim();
+}
+
+async function answerOf(request: Request, preloaded: Promise<Response | undefined>): Promise<Response> {
+  return (await preloaded) ?? fetch(request);
+}
