@@ -129,7 +129,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'message-checks/mailauth/',
     ['message-checks/mailauth/', 'net/dns/', 'mail-format/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache'],
   ],
-  ['message-checks/', ['message-checks/', 'concurrency/time-bounds', 'mail-format/', 'pino']],
+  ['message-checks/', ['message-checks/', 'concurrency/', 'mail-format/', 'pino']],
   [
     'auth/',
     [
@@ -153,6 +153,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'node/doctor/daily-doctor',
       'actors/',
       'auth/',
+      'message-checks/check-chain',
       'message-content/decode/',
       'gateways/',
       'mail-format/',
@@ -236,8 +237,8 @@ export const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>>
   '@opentelemetry/sdk-trace-base': 'node/tracing/',
   'node:net': 'net/tcp/',
   'node:tls': 'net/tcp/',
-  'node:http': ['net/tcp/', 'net/http-client/', 'net/acme/'],
-  'node:https': ['net/smtp-client/', 'net/http-client/', 'net/acme/'],
+  'node:http': ['net/tcp/', 'net/http-client/', 'net/acme/', 'message-checks/rspamd/'],
+  'node:https': ['net/smtp-client/', 'net/http-client/', 'net/acme/', 'message-checks/rspamd/'],
   'node:dgram': 'net/',
   'node:child_process': ['store/', 'cli/setup/system-user.ts'],
   'node:worker_threads': 'message-content/decode/',

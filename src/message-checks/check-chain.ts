@@ -17,12 +17,22 @@ export interface AcceptingJudgement {
 export interface RefusingJudgement {
   readonly verdict: 'defer' | 'refuse';
   readonly reply: string;
+  /** The code of a refusal; 550 by default. */
+  readonly code?: 550 | 554;
   /** The check that ended the chain. */
   readonly by: string;
 }
 
 /** The verdict of all checks. */
 export type Judgement = AcceptingJudgement | RefusingJudgement;
+
+/** Counts what checks say. */
+export interface CheckMeter {
+  /** `skipped`, `postponed`: the check failed or was late, and the message was accepted without it, or deferred. */
+  judged(check: string, outcome: Verdict['verdict'] | 'skipped' | 'postponed', ms: number): void;
+}
+
+const NO_METER: CheckMeter = { judged: () => undefined };
 
 /** RFC 5322 §3.6.8: printable ASCII without the colon. */
 const FIELD_NAME = /^[!-9;-~]+$/;
@@ -31,10 +41,12 @@ const LATER = 'The message cannot be checked now, try again later';
 export class CheckChain {
   readonly #checks: readonly ContentCheck[];
   readonly #log: Logger;
+  readonly #meter: CheckMeter;
 
-  constructor(checks: readonly ContentCheck[], log: Logger) {
+  constructor(checks: readonly ContentCheck[], log: Logger, meter = NO_METER) {
     this.#checks = checks;
     this.#log = log;
+    this.#meter = meter;
   }
 
   /** Never rejects: a fault of a check is a verdict too. */
@@ -61,15 +73,20 @@ export class CheckChain {
   ): Promise<Verdict | undefined> {
     const { name, deadlineMs, onFault } = check;
     const late = new AbortController();
+    const begunAt = performance.now();
+    const count = (outcome: Parameters<CheckMeter['judged']>[1]) =>
+      this.#meter.judged(name, outcome, performance.now() - begunAt);
     try {
       const verdict = check.check(message, envelope, peer, late.signal);
       const given = verdict instanceof Promise ? await inTime(verdict, deadlineMs, `the check ${name}`) : verdict;
       const wrong = namesIn(given).find((each) => !FIELD_NAME.test(each));
       if (wrong !== undefined) throw new Error(`not a name of a header field: ${JSON.stringify(wrong)}`);
+      count(given.verdict);
       return given;
     } catch (error) {
       late.abort();
       this.#log.warn({ err: error, check: name, onFault }, 'a content check failed');
+      count(onFault === 'defer' ? 'postponed' : 'skipped');
       return onFault === 'defer' ? { verdict: 'defer', reply: LATER } : undefined;
     }
   }

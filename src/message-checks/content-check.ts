@@ -10,6 +10,8 @@ export interface CheckedMessage {
 }
 
 export interface CheckedEnvelope {
+  /** The id of the transaction, which Received and the log name too. */
+  readonly id: string;
   /** The reverse-path; '' for the null one. */
   readonly sender: string;
   readonly recipients: readonly string[];
@@ -22,6 +24,8 @@ export interface CheckedPeer {
   readonly helo: string;
   /** The account that submits the message; undefined for mail from other servers. */
   readonly accountId: string | undefined;
+  /** The address of that account. */
+  readonly user: string | undefined;
 }
 
 /** A field that is added on top of an accepted message. The chain makes one line of the value. */
@@ -33,8 +37,9 @@ interface VerdictHeader {
 export type Verdict =
   /** `junk`: incoming mail goes to Junk. A submission is accepted, since its recipients judge it themselves. */
   | { readonly verdict: 'accept' | 'junk'; readonly headers?: readonly VerdictHeader[] }
-  /** `defer`: the peer tries again later. `reply`: the reason, which the peer reads. */
-  | { readonly verdict: 'defer' | 'refuse'; readonly reply: string };
+  /** `defer`: the peer tries again later. `reply`: the reason, which the peer reads. `code`: that of a refusal, 550 by default. */
+  | { readonly verdict: 'defer'; readonly reply: string }
+  | { readonly verdict: 'refuse'; readonly reply: string; readonly code?: 550 | 554 };
 
 export interface ContentCheck {
   /** In log lines and metrics: one of a closed set of words. */

@@ -6,8 +6,8 @@ import type { CheckedMessage, ContentCheck, Verdict } from '../../src/message-ch
 import test from '../support/test.js';
 
 const MESSAGE: CheckedMessage = { authenticated: undefined, chunks: () => [Buffer.from('Subject: x\r\n\r\nbody\r\n')] };
-const ENVELOPE = { sender: 'a@peer.test', recipients: ['b@example.test'] };
-const PEER = { remoteAddress: '192.0.2.1', helo: 'peer.test', accountId: undefined };
+const ENVELOPE = { id: 'T1', sender: 'a@peer.test', recipients: ['b@example.test'] };
+const PEER = { remoteAddress: '192.0.2.1', helo: 'peer.test', accountId: undefined, user: undefined };
 
 /** Judges a message by checks with the names `first`, `second`…; returns the judgement, the checks that ran, and the log. */
 async function judged(...checks: (Verdict | Partial<ContentCheck>)[]) {

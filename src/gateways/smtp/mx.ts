@@ -74,8 +74,8 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header, this is the address of the client that connected to the proxy.
     const about = { remoteAddress: session.remoteAddress };
-    const peer = { ...about, helo: session.hostNameAppearsAs, accountId: undefined };
-    const envelope = { sender, recipients: destinations.map(({ address }) => address) };
+    const peer = { ...about, helo: session.hostNameAppearsAs, accountId: undefined, user: undefined };
+    const envelope = { id: transaction, sender, recipients: destinations.map(({ address }) => address) };
     const network = networkOf(session.remoteAddress);
     const message = await receiveMail(stream, receiver.spool.bodyWriter(network), {
       maxSize: maxMessageSize,
@@ -91,7 +91,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
       peer,
       refused: noteMessageId(mailTransaction),
     });
-    const { content, authenticated, judgement } = message;
+    const { content, judgement } = message;
     mailTransaction.span.set({ 'mansio.message.octets': content.size });
     const acceptance = await mailTransaction.span.within(() =>
       acceptMessage(ports, message, destinations, { ...about, receivedAt, sender, newId: mailTransaction.newId }),
@@ -103,7 +103,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
         const { deliveries } = acceptance;
         const placed = deliveries.filter(({ emailId }) => emailId !== undefined).length;
         meter.accepted({ octets: size, mailboxes: deliveries.length, placed });
-        const { summary: authentication } = authenticated ?? {};
+        const authentication = message.authenticated?.summary;
         const accepted = { transaction, blob, size, sender, receivedAt, authentication, junkBy: judgement.by };
         logAccepted(log, session, accepted, acceptance);
       },

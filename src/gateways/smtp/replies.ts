@@ -110,12 +110,12 @@ class ContentRefused extends Error {
   readonly by: string;
   readonly reply: SmtpReply;
 
-  constructor({ verdict, reply, by }: RefusingJudgement) {
+  constructor({ verdict, reply, code: refused = 550, by }: RefusingJudgement) {
     super(`${verdict} by ${by}`);
     this.by = by;
     // RFC 3463 §3.8: delivery not authorized, message refused.
-    const code = verdict === 'refuse' ? '5.7.1' : '4.7.1';
-    this.reply = { code: verdict === 'refuse' ? 550 : 451, text: `${code} ${printable(reply)}` };
+    const [code, enhanced] = verdict === 'refuse' ? [refused, '5.7.1'] : [451, '4.7.1'];
+    this.reply = { code, text: `${enhanced} ${printable(reply)}` };
   }
 }
 

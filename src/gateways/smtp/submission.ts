@@ -64,9 +64,9 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     try {
       const refusal = await policy.judgeHeader(principal, message.header);
       if (refusal !== undefined) throw new SmtpRefused(refusal);
-      const envelope = { sender, recipients: recipients.map(({ address }) => address) };
+      const envelope = { id: transaction, sender, recipients: recipients.map(({ address }) => address) };
       const { remoteAddress, hostNameAppearsAs: helo } = session;
-      const peer = { remoteAddress, helo, accountId: principal.accountId };
+      const peer = { remoteAddress, helo, accountId: principal.accountId, user: principal.email };
       const { chunks } = content;
       accepting(await checks.judge({ authenticated: undefined, chunks }, envelope, peer));
       content = await withShortLines(content, newWriter);

@@ -146,6 +146,19 @@ const incoming = {
     oneOf('tag', 'reject', 'none'),
     'Incoming mail that fails DMARC or has no clear author: `tag` places it in Junk, `reject` refuses it when the policy says so, `none` notes it in the header ([more](mail-authentication.md)).',
   ),
+  rspamdUrl: variable<string | undefined, undefined>(
+    'MANSIO_RSPAMD_URL',
+    undefined,
+    httpUrl,
+    'The worker of an [rspamd](junk.md#rspamd) that judges mail before it is accepted, `http://host:11333`.',
+    NONE,
+  ),
+  contentCheckFailure: variable(
+    'MANSIO_CONTENT_CHECK_FAILURE',
+    'accept',
+    oneOf('accept', 'defer'),
+    'Mail about which rspamd gives no answer in 8 seconds: `accept` takes it unchecked and counts it, `defer` answers `451 4.7.1`.',
+  ),
 };
 
 const outgoing = {

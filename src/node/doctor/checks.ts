@@ -12,6 +12,7 @@ import { dkimCheck, dmarcCheck, spfCheck } from './domain/sender-checks.js';
 import { stsCheck, tlsReportCheck } from './domain/transport-checks.js';
 import { listenerCheck } from './listener-check.js';
 import { clockCheck, diskCheck, filesCheck } from './machine-checks.js';
+import { rspamdCheck } from './rspamd-check.js';
 
 export const NODE_CHECKS: readonly NodeCheck[] = [
   databaseCheck,
@@ -25,6 +26,7 @@ export const NODE_CHECKS: readonly NodeCheck[] = [
   queueCheck,
   unclaimedCheck,
   backupCheck,
+  rspamdCheck,
 ];
 
 export const DOMAIN_CHECKS: readonly DomainCheck[] = [

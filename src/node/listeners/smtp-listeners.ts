@@ -7,9 +7,11 @@ import { startMx } from '../../gateways/smtp/mx.js';
 import { RefusalRecord } from '../../gateways/smtp/refusal-record.js';
 import { startSubmission } from '../../gateways/smtp/submission.js';
 import { CheckChain } from '../../message-checks/check-chain.js';
+import type { CheckedPeer, ContentCheck } from '../../message-checks/content-check.js';
 import { dmarcCheck } from '../../message-checks/dmarc-check.js';
 import type { Spool } from '../../message-content/spool/spool.js';
 import type { Dns } from '../../net/dns/resolver.js';
+import { networkOf } from '../../net/tcp/ip-address.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
 import type { Config } from '../config/config.js';
@@ -61,8 +63,9 @@ export async function openSmtp(
     return createAuthenticator({ dns, hostname, rejectsAnonymous: config.dmarcReject === 'reject', log });
   };
   // A check runs after those before it.
-  const incoming = new CheckChain([dmarcCheck(config.dmarcReject)], log);
-  const submitted = new CheckChain([], log);
+  const rspamd = await rspamdChecks(config);
+  const incoming = new CheckChain([dmarcCheck(config.dmarcReject), ...rspamd], log, metrics?.checks);
+  const submitted = new CheckChain(rspamd, log, metrics?.checks);
   const openMx = () =>
     openListener({ name: 'MX', variable: 'MANSIO_MX_PORT', bind, port: config.mxPort }, stops, async (port) =>
       startMx({
@@ -97,6 +100,19 @@ export async function openSmtp(
   const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
   metrics?.watchConnections('submission', () => (submission?.connections ?? 0) + (submissions?.connections ?? 0));
   return onlyOpen({ mx, submission, submissions });
+}
+
+/** Shared by all listeners, so that the limits hold for all. */
+async function rspamdChecks(config: Config): Promise<readonly ContentCheck[]> {
+  const { rspamdUrl, hostname, contentCheckFailure } = config;
+  if (rspamdUrl === undefined) return [];
+  const [{ rspamdCheck }, { RspamdServer }] = await Promise.all([
+    import('../../message-checks/rspamd/rspamd-check.js'),
+    import('../../message-checks/rspamd/rspamd-server.js'),
+  ]);
+  const onFault = contentCheckFailure === 'defer' ? 'defer' : 'skip';
+  const holderOf = ({ accountId, remoteAddress }: CheckedPeer) => accountId ?? networkOf(remoteAddress);
+  return [rspamdCheck({ server: new RspamdServer(rspamdUrl), hostname, onFault, holderOf })];
 }
 
 /** It is closed after the listeners, which add to it. */

@@ -6,6 +6,7 @@ import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
+import type { CheckMeter } from '../../message-checks/check-chain.js';
 import type { Families } from './families.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -37,6 +38,21 @@ export function smtpMeter(families: Families): SmtpMeter {
     },
     refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
     replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
+  };
+}
+
+export function checkMeter(families: Families): CheckMeter {
+  const verdicts = families.counter(
+    'content_checks_total',
+    'Verdicts of content checks; outcome: accept, junk, defer, refuse; skipped or postponed: the check gave no answer, and the message was accepted or deferred.',
+    ['check', 'outcome'],
+  );
+  const durations = families.latency('content_check_duration_seconds', 'From the question to the verdict.', ['check']);
+  return {
+    judged(check, outcome, ms) {
+      verdicts.inc({ check, outcome });
+      durations.observe({ check }, ms / 1000);
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
+import type { CheckMeter } from '../../message-checks/check-chain.js';
 import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
 import type { CertificateMeter } from '../certificates/certificate-requests.js';
 import { certificateMeter, type MeasuredCertificates, watchCertificates } from './certificate-metrics.js';
@@ -22,6 +23,7 @@ import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
 import {
+  checkMeter,
   eventStreamMeter,
   httpMeter,
   hubMeter,
@@ -41,6 +43,8 @@ export interface Metrics {
   readonly searchMerges: MergeMeter;
   readonly smtp: SmtpMeter;
   readonly submission: SubmissionMeter;
+  /** The content checks of received and of submitted mail. */
+  readonly checks: CheckMeter;
   readonly imap: ImapMeter;
   readonly pop3: Pop3Meter;
   /** The logins of all mail protocols. */
@@ -104,6 +108,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     commits: commitMeters(families),
     searchMerges: mergeMeter(families),
     smtp: smtpMeter(families.of('mx')),
+    checks: checkMeter(families),
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),
     pop3: pop3Meter(families.of('pop3')),

@@ -38,3 +38,14 @@ test('Return-Path, Bcc and Resent-Bcc that came with a message go', (t) => {
   ]);
   t.is(header, 'From: a@nowhere.test\r\nX-Bcc: stays\r\n\r\n');
 });
+
+test('verdicts of spam filters that came with a message go', (t) => {
+  const header = stripped([
+    'X-Spam-Status: No, score=-5',
+    'x-spam-flag : NO',
+    'X-Spammer: stays',
+    'X-SPAM-Score:',
+    ' 0',
+  ]);
+  t.is(header, 'X-Spammer: stays\r\n\r\n');
+});

@@ -114,8 +114,8 @@ export async function startPeers(
       const from = { remoteAddress: PEER_ADDRESS, helo: 'peer.test', sender: '', ...origin };
       const authenticated = await check(authenticate, bytes, from, meanwhile);
       const checks = new CheckChain([dmarcCheck(dmarcReject)], silent);
-      const envelope = { sender: from.sender, recipients: [] };
-      const peer = { ...from, accountId: undefined };
+      const envelope = { id: 'T1', sender: from.sender, recipients: [] };
+      const peer = { ...from, accountId: undefined, user: undefined };
       const { verdict } = await checks.judge({ authenticated, chunks: () => [bytes] }, envelope, peer);
       return { ...authenticated, verdict };
     },

@@ -1,0 +1,125 @@
+// The content check of rspamd (MANSIO_RSPAMD_URL): the message is streamed to it with what is known of its envelope and peer, and its action
+// is the verdict (`rspamd-result.ts`). At most a few messages are asked about at once, with a share per network or account. While rspamd
+// does not answer, the circuit breaker lets messages pass without the wait (`check-breaker.ts`).
+import { FairSemaphore, SemaphoreFull } from '../../concurrency/fair-semaphore.js';
+import type { Reservation } from '../../concurrency/keyed-limiter.js';
+import { CheckBreaker } from '../check-breaker.js';
+import type { CheckedEnvelope, CheckedMessage, CheckedPeer, ContentCheck, Verdict } from '../content-check.js';
+import { verdictOf } from './rspamd-result.js';
+import type { RspamdFields, RspamdServer } from './rspamd-server.js';
+
+export interface RspamdCheckOptions {
+  readonly server: Pick<RspamdServer, 'post'>;
+  /** The name of this host. */
+  readonly hostname: string;
+  /** What becomes of a message about which rspamd gives no answer. */
+  readonly onFault: ContentCheck['onFault'];
+  /** The owner of a share of the requests: the account, or the network of the peer. */
+  readonly holderOf: (peer: CheckedPeer) => string;
+  readonly limits?: Partial<RspamdLimits>;
+}
+
+interface RspamdLimits {
+  /** The time from the request to the whole answer. */
+  readonly answerMs: number;
+  /** The time for a free request. */
+  readonly waitMs: number;
+  /** Messages that are asked about at a time, in all and for one network or account; the rest wait. */
+  readonly requests: number;
+  readonly requestsPerHolder: number;
+  readonly waiting: number;
+  readonly waitingPerHolder: number;
+}
+
+const LIMITS: RspamdLimits = {
+  answerMs: 8_000,
+  waitMs: 8_000,
+  requests: 32,
+  requestsPerHolder: 8,
+  waiting: 2_000,
+  waitingPerHolder: 100,
+};
+const BREAKER = { failures: 3, firstMs: 5_000, longestMs: 60_000 };
+/** The recipients of one message that rspamd is told. */
+const MOST_RECIPIENTS = 100;
+const BUSY: Verdict = { verdict: 'defer', reply: 'Too many messages wait for their check, try again later' };
+
+export function rspamdCheck(options: RspamdCheckOptions): ContentCheck {
+  const limits = { ...LIMITS, ...options.limits };
+  const check = new RspamdCheck(options, limits);
+  return {
+    name: 'rspamd',
+    deadlineMs: limits.waitMs + limits.answerMs,
+    onFault: options.onFault,
+    check: (message, envelope, peer, signal) => check.check(message, envelope, peer, signal),
+  };
+}
+
+class RspamdCheck {
+  readonly #options: RspamdCheckOptions;
+  readonly #limits: RspamdLimits;
+  readonly #semaphore: FairSemaphore;
+  readonly #breaker = new CheckBreaker(BREAKER);
+
+  constructor(options: RspamdCheckOptions, limits: RspamdLimits) {
+    const { requests: total, requestsPerHolder: share, waiting, waitingPerHolder: waitingShare } = limits;
+    this.#options = options;
+    this.#limits = limits;
+    this.#semaphore = new FairSemaphore({ total, share, waiting, waitingShare });
+  }
+
+  async check(
+    message: CheckedMessage,
+    envelope: CheckedEnvelope,
+    peer: CheckedPeer,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
+    const permit = await this.#permit(this.#options.holderOf(peer), signal);
+    // A message that cannot even be asked about is deferred: a peer that sends too much must not get past the check.
+    if (permit === undefined) return BUSY;
+    try {
+      return await this.#ask(message, fieldsOf(envelope, peer, this.#options.hostname), signal);
+    } finally {
+      permit.release();
+    }
+  }
+
+  /** Undefined when too many messages wait. */
+  async #permit(holder: string, signal: AbortSignal): Promise<Reservation | undefined> {
+    const late = AbortSignal.timeout(this.#limits.waitMs);
+    try {
+      return await this.#semaphore.acquire(holder, { signal: AbortSignal.any([signal, late]) });
+    } catch (error) {
+      if (error instanceof SemaphoreFull || late.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async #ask({ chunks }: CheckedMessage, fields: RspamdFields, signal: AbortSignal): Promise<Verdict> {
+    if (!this.#breaker.mayAsk()) throw new Error('rspamd does not answer');
+    const within = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.answerMs)]);
+    try {
+      const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within);
+      if (status !== 200) throw new Error(`rspamd answers ${status}`);
+      const verdict = verdictOf(text);
+      this.#breaker.answered();
+      return verdict;
+    } catch (error) {
+      this.#breaker.failed();
+      throw error;
+    }
+  }
+}
+
+function fieldsOf({ sender, recipients, id }: CheckedEnvelope, peer: CheckedPeer, hostname: string): RspamdFields {
+  const { remoteAddress, helo, user } = peer;
+  return {
+    IP: remoteAddress,
+    Helo: helo,
+    From: sender === '' ? '<>' : sender,
+    Rcpt: recipients.slice(0, MOST_RECIPIENTS),
+    'Queue-Id': id,
+    'MTA-Name': hostname,
+    ...(user !== undefined && { User: user }),
+  };
+}

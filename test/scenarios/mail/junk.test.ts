@@ -1,0 +1,78 @@
+// Tests junk on whole nodes: a real rspamd that refuses, tags and accepts mail that arrives and mail that is submitted.
+import { createTransport } from 'nodemailer';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { freePort } from '../../../dev/ports.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { startRspamd } from '../../support/peers/rspamd.js';
+import { testWith } from '../../support/test-with.js';
+
+const GTUBE = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X';
+/** rspamd gives these lines the actions that they name. */
+const ADD_HEADER = 'YJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X';
+
+async function anna(node: TestNode) {
+  const sql = await storeOf(node);
+  const account = await createAccount(sql, 'anna@example.test', ['app', 'smtp']);
+  await sql.end();
+  return { ...account, mailbox: new MailboxClient(node, account.key) };
+}
+
+function message(to: string, subject: string, text: string): string {
+  const fields = ['Date: Sun, 29 Nov 2026 12:00:00 +0000', `Message-ID: <${subject}@peer.test>`, 'MIME-Version: 1.0'];
+  return [
+    ...fields,
+    'From: Bo <bo@peer.test>',
+    `To: <${to}>`,
+    `Subject: ${subject}`,
+    'X-Spam-Status: No',
+    '',
+    text,
+  ].join('\r\n');
+}
+
+testWith('rspamd')('rspamd judges mail that arrives and mail that is submitted', async (t) => {
+  const [rspamd, metricsPort] = [await startRspamd(t), await freePort()];
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_RSPAMD_URL: rspamd.url,
+    MANSIO_METRICS_PORT: String(metricsPort),
+  });
+  const { email, key, mailbox } = await anna(node);
+  const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const refused = await client.send('bo@peer.test', [email], message(email, 'gtube', GTUBE));
+  t.is(`${refused.code} ${refused.text}`, '554 5.7.1 Gtube pattern');
+  const deferred = await client.send('bo@peer.test', [email], message(email, 'later', 'Hello'));
+  t.is(`${deferred.code} ${deferred.text}`, '451 4.7.1 Come back later');
+  t.is((await client.send('bo@peer.test', [email], message(email, 'junk', ADD_HEADER))).code, 250);
+  t.is((await client.send('bo@peer.test', [email], message(email, 'fine', 'See you on Monday.'))).code, 250);
+
+  const inFolder = async (folder: string) => (await mailbox.get<EmailList>(`/api/folders/${folder}/emails`)).items;
+  const [junk, ...others] = await inFolder('junk');
+  t.deepEqual(others, []);
+  const source = await (await mailbox.request('GET', `/api/emails/${junk!.id}/export/eml`)).text();
+  t.regex(source, /\r\nX-Spam-Status: Yes, score=[\d.]+ required=[\d.]+ tests=none\r\n/);
+  t.regex(source, /\r\nX-Spam-Score: [\d.]+\r\n/);
+  // What the sender wrote is gone.
+  t.is(source.match(/X-Spam-Status/g)?.length, 1);
+
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port: port(node, 'submission'),
+    auth: { user: email, pass: key },
+    tls: { rejectUnauthorized: false },
+  });
+  const submit = (text: string) =>
+    transport.sendMail({ from: email, to: email, subject: 'from a program', text }).then(
+      ({ response }) => response,
+      (error: Error) => error.message,
+    );
+  t.regex(await submit(GTUBE), /554 5\.7\.1 Gtube pattern/);
+  t.regex(await submit('hello'), /^250 /);
+
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  for (const counted of ['"accept"} 2', '"junk"} 1', '"refuse"} 2', '"defer"} 1'])
+    t.true(metrics.includes(`mansio_content_checks_total{check="rspamd",outcome=${counted}\n`), counted);
+  t.is((await node.stop()).code, 0);
+});
