@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Directory, LoginRefusal, Principal } from '../actors/directory/protocol.js';
-import { isToken, type TokenVerifier } from './oidc/token-verifier.js';
+import { isToken, type TokenVerifier, type VerifiedToken } from './oidc/token-verifier.js';
 import type { Tally } from './rates.js';
 
 export interface KnownIdentity {
@@ -142,15 +142,21 @@ export class Credentials {
   }
 
   async #ofToken(credential: string): Promise<Identity> {
-    const tokens = this.#tokens;
+    const token = await this.#tokens?.verify(credential);
+    return token === undefined ? INVALID : this.ofUser(token, credential);
+  }
+
+  /**
+   * The identity of a user of the identity provider. `accessToken`: for the provider's further claims about the user.
+   * @throws ProviderUnavailable, StoreFault
+   */
+  async ofUser(token: VerifiedToken, accessToken: string): Promise<Identity> {
     const directory = this.#directory;
-    const token = await tokens?.verify(credential);
-    if (token === undefined) return INVALID;
     const { subject, expiresAt } = token;
     if (subject === undefined) return { kind: 'nameless', expiresAt };
     let login = await directory.login({ ...token, subject });
-    if (login.refusal === 'noEmail' && tokens !== undefined) {
-      const claims = await tokens.userInfo(credential, subject);
+    if (login.refusal === 'noEmail' && this.#tokens !== undefined) {
+      const claims = await this.#tokens.userInfo(accessToken, subject);
       // The address and its verification must come from one document.
       const { email, emailVerified, name = token.name } = claims;
       if (email !== undefined) login = await directory.login({ ...token, subject, email, emailVerified, name });

@@ -30,6 +30,8 @@ export const FOREIGN = 'A session counts only for requests of its own page; othe
 const NONE: CookieCredential = { kind: 'none' };
 /** Longer than a session may last: the node decides when it ends. */
 const MAX_AGE_SECONDS = 180 * 24 * 3600;
+const SIGN_IN_SUFFIX = '-oidc';
+const SIGN_IN_SECONDS = 600;
 
 /** Undefined when the scheme and the host may have no session. */
 export function sessionCookieOf(request: BrowserRequest): SessionCookie | undefined {
@@ -73,6 +75,21 @@ export function isOwnSignIn(request: BrowserRequest): boolean {
 /** The value of Set-Cookie that keeps the session. */
 export function setCookie(cookie: SessionCookie, token: string): string {
   return `${cookie.name}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${attributes(cookie)}`;
+}
+
+/** The value of Set-Cookie that keeps the secret of a sign-in at an identity provider until the browser is back. */
+export function setSignInCookie(cookie: SessionCookie, secret: string): string {
+  return `${cookie.name}${SIGN_IN_SUFFIX}=${secret}; Max-Age=${SIGN_IN_SECONDS}; ${attributes(cookie)}`;
+}
+
+export function removedSignInCookie(cookie: SessionCookie): string {
+  return `${cookie.name}${SIGN_IN_SUFFIX}=; Max-Age=0; ${attributes(cookie)}`;
+}
+
+/** The secret of the sign-in that the browser has begun; undefined without one. */
+export function signInSecret(request: BrowserRequest): string | undefined {
+  const cookie = sessionCookieOf(request);
+  return cookie && cookieValue(request.header('cookie'), `${cookie.name}${SIGN_IN_SUFFIX}`);
 }
 
 /** The value of Set-Cookie that removes the session. */

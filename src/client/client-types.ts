@@ -9,6 +9,7 @@ import type {
   EmailListItem,
   Folder,
   Label,
+  OidcAnswer,
   OutboundEmail,
   OutboundRecipient,
   Passkey,
@@ -158,7 +159,9 @@ export type SignInProof =
   /** The link for one sign-in, or its token. */
   | { readonly link: string }
   /** The answer of an authenticator to `passkeys.signInOptions`. */
-  | { readonly passkey: PasskeyLogin };
+  | { readonly passkey: PasskeyLogin }
+  /** What the OpenID provider sent the browser back with. */
+  | { readonly oidc: OidcAnswer };
 
 export interface MansioClient {
   /** The newest state at once, and every later one. */

@@ -149,6 +149,7 @@ function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPar
 
 function signInRequest(proof: SignInProof): BareRequest {
   if ('passkey' in proof) return { method: 'POST', path: '/api/passkeys/login/verify', body: proof.passkey };
+  if ('oidc' in proof) return { method: 'POST', path: '/api/oidc/sessions', body: proof.oidc };
   const request = { method: 'POST', path: '/api/sessions' };
   if ('link' in proof) return { ...request, body: proof };
   const key = 'apiKey' in proof ? proof.apiKey : proof.token;

@@ -14,10 +14,11 @@ import { fetchWithProgress } from './compose/upload-progress.js';
 import { installSprite } from './design/sprite.js';
 import { chosenLanguage } from './i18n/language-choice.js';
 import { currentLanguage, direction, setLanguage } from './i18n/t.js';
+import { startWith, takeReturned } from './sign-in/oidc.js';
 
 // The list is asked for while the texts are loaded.
 const store = new Store(createClient({ fetch: fetchWithProgress }));
-void store.start();
+void startWith(store, takeReturned());
 const chosen = chosenLanguage();
 await setLanguage(
   chosen === undefined ? navigator.languages : [...navigator.languages.filter((one) => one.startsWith(chosen)), chosen],

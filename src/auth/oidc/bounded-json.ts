@@ -18,28 +18,40 @@ export class ProviderUnavailable extends Fault<'provider-unavailable' | 'provide
 
 /** The provider has refused the request: a status from 400 to 499. */
 export class ProviderRefusal extends ProviderUnavailable {
-  constructor(message: string) {
+  /** The error code of OAuth (RFC 6749 §5.2), such as `invalid_grant`; undefined without one. */
+  readonly error: string | undefined;
+
+  constructor(message: string, error?: string) {
     super(message, {}, 'provider-refused');
+    this.error = error;
   }
 }
 
-/** `token`: sent to the provider as a bearer token. @throws ProviderUnavailable */
+export interface ProviderRequest {
+  /** The value of the header. */
+  readonly authorization?: string;
+  /** Sent with POST. */
+  readonly form?: URLSearchParams;
+}
+
+/** @throws ProviderUnavailable */
 export async function fetchJson(
   url: string,
   timeoutMs: number,
-  token?: string,
+  { authorization, form }: ProviderRequest = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   try {
     const response = await fetch(url, {
-      headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      headers: { accept: 'application/json', ...(authorization === undefined ? {} : { authorization }) },
+      ...(form !== undefined && { method: 'POST', body: form }),
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
+    if (response.status >= 400 && response.status < 500 && response.status !== 429) {
+      throw new ProviderRefusal(`${url} answers with status ${response.status}`, await errorCode(response));
+    }
     if (response.status !== 200) {
       await response.body?.cancel();
-      if (response.status >= 400 && response.status < 500 && response.status !== 429) {
-        throw new ProviderRefusal(`${url} answers with status ${response.status}`);
-      }
       throw new Error(`status ${response.status}`);
     }
     const value: unknown = parseBounded(await boundedText(response));
@@ -48,6 +60,17 @@ export async function fetchJson(
   } catch (cause) {
     if (cause instanceof ProviderRefusal) throw cause;
     throw new ProviderUnavailable(`${url} cannot be fetched: ${reason(cause)}`, { cause });
+  }
+}
+
+async function errorCode(response: Response): Promise<string | undefined> {
+  try {
+    const body: unknown = parseBounded(await boundedText(response));
+    const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+    return typeof code === 'string' && /^[\w.-]{1,60}$/.test(code) ? code : undefined;
+  } catch {
+    // The status says enough.
+    return undefined;
   }
 }
 

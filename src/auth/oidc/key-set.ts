@@ -1,5 +1,5 @@
-// The signing keys of an identity provider: found through its discovery document (OpenID Connect Discovery 1.0 §4), cached, and fetched
-// again when a token names an unknown key. Clients cannot make the node ask the provider more often; while the provider is unreachable,
+// The signing keys and endpoints of an identity provider: found through its discovery document (OpenID Connect Discovery 1.0 §4), cached,
+// and fetched again when a token names an unknown key. Clients cannot make the node ask the provider more often; while the provider is unreachable,
 // known keys remain valid.
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose';
 import { fetchJson, ProviderUnavailable } from './bounded-json.js';
@@ -30,9 +30,20 @@ const LONGEST_URL = 2048;
 type Find = ReturnType<typeof createLocalJWKSet>;
 export type Key = Awaited<ReturnType<Find>>;
 
+/** Where people sign in, and codes are exchanged for tokens. */
+export interface SignInEndpoints {
+  readonly authorization: string;
+  readonly token: string;
+  /** The provider names itself when it sends a browser back (RFC 9207). */
+  readonly namesIssuer: boolean;
+  /** The provider takes a client secret in the body alone. */
+  readonly takesSecretInBody: boolean;
+}
+
 interface Keys {
   readonly issuer: string;
   readonly userInfo: string | undefined;
+  readonly signIn: SignInEndpoints | undefined;
   readonly find: Find;
   readonly at: number;
 }
@@ -60,6 +71,13 @@ export class KeySet {
   /** The URL of the provider's UserInfo endpoint; undefined when it has none. @throws ProviderUnavailable */
   async userInfoUrl(): Promise<string | undefined> {
     return (await this.#fresh()).userInfo;
+  }
+
+  /** @throws ProviderUnavailable, also when the provider has no such endpoints */
+  async signInEndpoints(): Promise<SignInEndpoints> {
+    const { signIn } = await this.#fresh();
+    if (signIn === undefined) throw new ProviderUnavailable(`${this.#authority} names no endpoints for sign-ins`);
+    return signIn;
   }
 
   /**
@@ -136,10 +154,24 @@ export class KeySet {
     return {
       issuer,
       userInfo: isSafe(userInfo) ? userInfo : undefined,
+      signIn: signInEndpointsIn(document),
       find: createLocalJWKSet({ keys } as JSONWebKeySet),
       at: now(),
     };
   }
+}
+
+function signInEndpointsIn(document: Readonly<Record<string, unknown>>): SignInEndpoints | undefined {
+  const { authorization_endpoint: authorization, token_endpoint: token } = document;
+  if (!isSafe(authorization) || !isSafe(token)) return undefined;
+  const methods = document['token_endpoint_auth_methods_supported'];
+  const takes = (method: string) => Array.isArray(methods) && methods.includes(method);
+  return {
+    authorization,
+    token,
+    namesIssuer: document['authorization_response_iss_parameter_supported'] === true,
+    takesSecretInBody: takes('client_secret_post') && !takes('client_secret_basic'),
+  };
 }
 
 /** Returns several keys only for a token that does not name its key. */

@@ -12,7 +12,13 @@ export interface TokenVerifierOptions {
   /** The audience that tokens must name; undefined when any is accepted. */
   readonly audience: string | undefined;
   readonly timing?: Partial<KeySetTiming>;
-  readonly log: { debug(fields: object, text: string): void };
+  /** Those of the provider, where other parts use them too. */
+  readonly keySet?: KeySet;
+  readonly log: TokenLog;
+}
+
+export interface TokenLog {
+  debug(fields: object, text: string): void;
 }
 
 export interface VerifiedToken {
@@ -55,49 +61,62 @@ export function isToken(credential: string): boolean {
   return /^ey[\w-]+\.[\w-]+\.[\w-]*$/.test(credential);
 }
 
-export function createTokenVerifier({ authority, audience, timing, log }: TokenVerifierOptions): TokenVerifier {
-  const keySet = new KeySet(authority, timing);
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { authority, audience, timing, log, keySet = new KeySet(authority, timing) } = options;
   const { timeoutMs } = { ...KEY_SET_TIMING, ...timing };
   const userInfo = new UserInfo({ url: () => keySet.userInfoUrl(), timeoutMs });
-
-  async function payloadOf(token: string): Promise<JWTPayload | undefined> {
-    let keys: readonly Key[] = [];
-    // The provider is only asked when the form and the algorithm of the header are acceptable.
-    const first = async (...[header, jws]: Parameters<KeySet['find']>) => {
-      keys = await keySet.find(header, jws);
-      if (keys[0] === undefined) throw new Error('the provider has no such key');
-      return keys[0];
-    };
-    const options = async (): Promise<JWTVerifyOptions> => ({
-      algorithms: ALGORITHMS,
-      clockTolerance: TOLERANCE_SECONDS,
-      requiredClaims: ['exp'],
-      issuer: await keySet.issuer(),
-      ...(audience === undefined ? {} : { audience }),
-    });
-    try {
-      return (await jwtVerify(token, first, await options())).payload;
-    } catch (error) {
-      for (const key of keys.slice(1)) {
-        const verified = await jwtVerify(token, key, await options()).catch(() => undefined);
-        if (verified !== undefined) return verified.payload;
-      }
-      if (error instanceof ProviderUnavailable) throw error;
-      log.debug({ reason: error instanceof Error ? error.message : '' }, 'token refused');
-      return undefined;
-    }
-  }
-
   return {
     async verify(token) {
-      const payload = isToken(token) ? await payloadOf(token) : undefined;
-      return payload === undefined || payload.exp! > LAST_EXPIRY ? undefined : claimsOf(payload);
+      const payload = await verifiedPayload(token, { keySet, audience, log });
+      return payload && claimsOf(payload);
     },
     userInfo: async (token, subject) => userClaimsOf(await userInfo.claims(token, subject)),
   };
 }
 
-function claimsOf(payload: JWTPayload): VerifiedToken {
+interface Verification {
+  readonly keySet: KeySet;
+  readonly audience: string | undefined;
+  readonly log: TokenLog;
+}
+
+/** The claims of a token that is valid now; undefined when it is not. @throws ProviderUnavailable */
+export async function verifiedPayload(
+  token: string,
+  { keySet, audience, log }: Verification,
+): Promise<JWTPayload | undefined> {
+  if (!isToken(token)) return undefined;
+  let keys: readonly Key[] = [];
+  // The provider is only asked when the form and the algorithm of the header are acceptable.
+  const first = async (...[header, jws]: Parameters<KeySet['find']>) => {
+    keys = await keySet.find(header, jws);
+    if (keys[0] === undefined) throw new Error('the provider has no such key');
+    return keys[0];
+  };
+  const options = async (): Promise<JWTVerifyOptions> => ({
+    algorithms: ALGORITHMS,
+    clockTolerance: TOLERANCE_SECONDS,
+    requiredClaims: ['exp'],
+    issuer: await keySet.issuer(),
+    ...(audience === undefined ? {} : { audience }),
+  });
+  try {
+    return inTime((await jwtVerify(token, first, await options())).payload);
+  } catch (error) {
+    for (const key of keys.slice(1)) {
+      const verified = await jwtVerify(token, key, await options()).catch(() => undefined);
+      if (verified !== undefined) return inTime(verified.payload);
+    }
+    if (error instanceof ProviderUnavailable) throw error;
+    log.debug({ reason: error instanceof Error ? error.message : '' }, 'token refused');
+    return undefined;
+  }
+}
+
+const inTime = (payload: JWTPayload): JWTPayload | undefined => (payload.exp! > LAST_EXPIRY ? undefined : payload);
+
+/** `payload`: of a valid token. */
+export function claimsOf(payload: JWTPayload): VerifiedToken {
   const { iss, exp, sub } = payload;
   const subject = text(sub) ?? text(payload[NAME_IDENTIFIER]);
   return {

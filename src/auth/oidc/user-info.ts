@@ -46,7 +46,7 @@ export class UserInfo {
     const url = await this.#options.url();
     if (url === undefined) return NOTHING;
     try {
-      const claims = await fetchJson(url, this.#options.timeoutMs, token);
+      const claims = await fetchJson(url, this.#options.timeoutMs, { authorization: `Bearer ${token}` });
       // §5.3.2: the answer may be another user's.
       return claims['sub'] === subject ? claims : NOTHING;
     } catch (error) {

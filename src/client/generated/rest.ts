@@ -510,6 +510,18 @@ export interface PasskeyLogin {
   };
 }
 
+export interface OidcAuthorization {
+  /** Where the browser goes */
+  readonly url: string;
+}
+
+export interface OidcAnswer {
+  readonly code: string;
+  readonly state: string;
+  /** Where the provider sends it (RFC 9207) */
+  readonly iss?: string | undefined;
+}
+
 export interface NewAppleProfile {
   /** Name of the key; `Apple Mail` when absent */
   readonly name?: string | undefined;
@@ -1276,6 +1288,19 @@ export interface Paths {
     /** Sign in: make a session for the passkey that an authenticator has used. */
     readonly POST: {
       readonly body: PasskeyLogin;
+      readonly reply: Session;
+    };
+  };
+  '/api/oidc/authorization': {
+    /** Begin to sign in at the OpenID provider. */
+    readonly POST: {
+      readonly reply: OidcAuthorization;
+    };
+  };
+  '/api/oidc/sessions': {
+    /** Sign in: make a session for what the OpenID provider sent the browser back with. */
+    readonly POST: {
+      readonly body: OidcAnswer;
       readonly reply: Session;
     };
   };

@@ -9,6 +9,7 @@ import { openApi, openApiRoute } from './openapi/openapi.js';
 import type { Route } from './route.js';
 import { credentialRoutes } from './routes/account/credentials.js';
 import { internalNotificationRoute } from './routes/account/internal-notifications.js';
+import { type OidcSources, oidcRoutes } from './routes/account/oidc.js';
 import { type PasskeySources, passkeyRoutes } from './routes/account/passkeys.js';
 import { preferenceRoutes } from './routes/account/preferences.js';
 import { profileRoutes } from './routes/account/profile.js';
@@ -44,7 +45,11 @@ import { draftRoutes } from './routes/outbound/outbound-drafts.js';
 import { replyRoutes } from './routes/outbound/outbound-replies.js';
 import type { OutboundSources } from './routes/outbound/outbound-sending.js';
 
-export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgramSources, StsSources {
+export interface RouteSources
+  extends Omit<EmailSources, 'contents'>,
+    MailProgramSources,
+    StsSources,
+    Omit<OidcSources, 'sessions'> {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
@@ -94,6 +99,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...sessionRoutes(accountApi.sessions),
     ...signInLinkRoutes(accountApi.sessions),
     ...passkeyRoutes({ ...accountApi, ceremonies: sources.ceremonies, publicUrl: sources.publicUrl }),
+    ...oidcRoutes({ ...sources, sessions: accountApi.sessions }),
     ...appleProfileRoutes({ ...accountApi, connectionInfo }),
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),

@@ -144,6 +144,14 @@ function checkExposure(values: Values, agree: Agree): void {
     'anonymousAccount',
     'an account only while MANSIO_OIDC_AUTHORITY is not set',
   );
+  agree(
+    ['oidcClientSecret', 'oidcClientId', 'oidcAuthority'],
+    () =>
+      values.oidcClientSecret === undefined ||
+      (values.oidcClientId !== undefined && values.oidcAuthority !== undefined),
+    'oidcClientSecret',
+    'a secret only together with MANSIO_OIDC_AUTHORITY and MANSIO_OIDC_CLIENT_ID',
+  );
   const vapid = ['vapidPublicKey', 'vapidPrivateKey'] as const;
   agree(
     vapid,

@@ -254,8 +254,15 @@ const access = {
     'MANSIO_OIDC_CLIENT_ID',
     undefined,
     identifier,
-    'Id of the web app at the provider. `/api/config` tells it to the web app.',
+    'Id of the web app at the provider, where its redirect URI is `/sign-in/oidc` of this server. `/api/config` tells it to the web app.',
     NONE,
+  ),
+  oidcClientSecret: variable(
+    'MANSIO_OIDC_CLIENT_SECRET',
+    undefined,
+    identifier,
+    'Secret of that id, where the provider has given one. Only the node uses it.',
+    { byDefault: 'none: a public client', shown: hidden },
   ),
   oidcAudience: variable(
     'MANSIO_OIDC_AUDIENCE',

@@ -157,6 +157,8 @@ async function routesOf(
     eventStreams,
     composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    codeFlow: checks.codeFlow,
+    identify: (token, accessToken) => checks.credentials.ofUser(token, accessToken),
     ceremonies: new PasskeyCeremonies(await passkeyChallenges(engine.settings)),
     images: {
       urls: await imageUrls(engine.settings),

@@ -5,6 +5,7 @@ import pino from 'pino';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import type { Tracer } from '../../../src/actors/runtime/tracing.js';
 import { Credentials } from '../../../src/auth/credentials.js';
+import type { CodeFlow } from '../../../src/auth/oidc/code-flow.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { PasskeyCeremonies } from '../../../src/auth/passkeys/ceremonies.js';
@@ -79,6 +80,7 @@ interface Options {
   readonly maxMessageSize?: number;
   readonly advertised?: Partial<Advertised>;
   readonly challenges?: PasskeyChallenges;
+  readonly codeFlow?: CodeFlow;
   /** The URL of the API that the routes know. */
   readonly publicUrl?: string;
   /** Downloads images; absent: every URL has the image PNG. */
@@ -127,6 +129,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     stsPolicy: undefined,
     ...options.advertised,
   };
+  const credentials = new Credentials({ directory, ...(options.tokens && { tokens: options.tokens }) });
   const routes = [
     ...routeTable({
       mailboxes: mailboxes.refs,
@@ -151,6 +154,8 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
+      codeFlow: options.codeFlow,
+      identify: (token, accessToken) => credentials.ofUser(token, accessToken),
       ceremonies: new PasskeyCeremonies(options.challenges ?? new PasskeyChallenges('secret of the challenges')),
       images: {
         urls: IMAGE_URLS,
@@ -173,7 +178,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     handler: createPipeline({
       routes,
       directory,
-      credentials: new Credentials({ directory, ...(options.tokens && { tokens: options.tokens }) }),
+      credentials,
       guard: anonymousGuard({ ...OWN_NAMES, origins: options.origins ?? [] }),
       ...(options.rates && { rates: options.rates }),
       page: options.page,

@@ -264,6 +264,9 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: `${pem}, ${pem}` }), []);
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '0.0.0.0' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
+  const provider = { MANSIO_OIDC_AUTHORITY: 'https://login.example.org', MANSIO_OIDC_CLIENT_SECRET: 'secret' };
+  t.deepEqual(problemsOf(provider), ['MANSIO_OIDC_CLIENT_SECRET']);
+  t.deepEqual(problemsOf({ ...provider, MANSIO_OIDC_CLIENT_ID: 'web' }), []);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_HTTP_BIND: '::' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '127.9.9.9' }), []);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);

@@ -1,23 +1,29 @@
-// The sign-in: a passkey or a key begins a session of this browser; without either it says how to get a link.
+// The sign-in: a passkey, an OpenID provider or a key begins a session of this browser; without any it says how to get a link.
 import './sign-in.css';
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Refusal } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
-import { useStore } from '../app/store.js';
+import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
+import { goToProvider, providerFault, textOf } from './oidc.js';
 import { passkeyFault } from './passkey-faults.js';
 import { usePasskey } from './use-passkey.js';
 
 export function SignIn() {
   const store = useStore();
   const key = useSignal('');
-  const problem = useSignal('');
+  const problem = useSignal(providerFault.peek() === undefined ? '' : textOf(providerFault.peek()!));
+  const provider = useProvider(store);
   const isBusy = useSignal(false);
+  const sayFault = (error: unknown) => {
+    problem.value = t('app.failed', { reason: reasonOf(error) });
+  };
   const sayPasskeyFault = (error: unknown) => {
     const text = passkeyFault(error, 'signIn');
-    problem.value = text === undefined ? t('app.failed', { reason: reasonOf(error) }) : t(text);
+    if (text === undefined) sayFault(error);
+    else problem.value = t(text);
   };
   const passkey = usePasskey(store, sayPasskeyFault);
   useEffect(() => {
@@ -34,12 +40,11 @@ export function SignIn() {
     isBusy.value = false;
   };
   const sayKeyFault = (error: unknown) => {
-    problem.value =
-      error instanceof Refusal && error.status === 401
-        ? t('signIn.refused')
-        : t('app.failed', { reason: reasonOf(error) });
+    if (error instanceof Refusal && error.status === 401) problem.value = t('signIn.refused');
+    else sayFault(error);
   };
   const isPasskeyFirst = passkey.isOffered.value;
+  const isKeyFirst = !isPasskeyFirst && provider.value === undefined;
   return (
     <main class="sign-in">
       <form
@@ -62,7 +67,17 @@ export function SignIn() {
             {t('signIn.passkey')}
           </button>
         )}
-        <div class={isPasskeyFirst ? 'sign-in-way field' : 'field'}>
+        {provider.value !== undefined && (
+          <button
+            class={isPasskeyFirst ? 'button' : 'button is-main'}
+            type="button"
+            disabled={isBusy}
+            onClick={() => void attempt(() => goToProvider(store), sayFault)}
+          >
+            {t('signIn.oidc', { provider: provider.value })}
+          </button>
+        )}
+        <div class={isKeyFirst ? 'field' : 'sign-in-way field'}>
           <label for="sign-in-key">{t('signIn.key')}</label>
           <input
             id="sign-in-key"
@@ -81,7 +96,7 @@ export function SignIn() {
             {t('signIn.hint')}
           </p>
         </div>
-        <button class={isPasskeyFirst ? 'button' : 'button is-main'} type="submit" disabled={isBusy}>
+        <button class={isKeyFirst ? 'button is-main' : 'button'} type="submit" disabled={isBusy}>
           {t('signIn.submit')}
         </button>
         <div class="sign-in-way">
@@ -92,4 +107,19 @@ export function SignIn() {
       </form>
     </main>
   );
+}
+
+/** The host of the OpenID provider; undefined without one. */
+function useProvider({ client }: Store): ReadonlySignal<string | undefined> {
+  const provider = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    client.request('GET', '/api/config').then(
+      ({ oidc }) => {
+        if (oidc.enabled && oidc.clientId !== '') provider.value = new URL(oidc.authority).host;
+      },
+      // The other ways say that nothing answers.
+      () => undefined,
+    );
+  }, []);
+  return provider;
 }

@@ -316,12 +316,12 @@ const JSON_TYPE: HeaderField = ['Content-Type', 'application/json; charset=utf-8
 const PUBLIC_JSON: readonly HeaderField[] = [...PUBLIC, JSON_TYPE];
 const PERSONAL_JSON: readonly HeaderField[] = [...PERSONAL, JSON_TYPE];
 
-/** The reply's own fields replace those that every reply of its kind has. */
+/** The reply's own fields, which may be several of a name, replace those that every reply of its kind has. */
 function fieldsOf({ json, headers: own = [] }: AnyReply, personal: boolean): readonly HeaderField[] {
   const common = json === undefined ? (personal ? PERSONAL : PUBLIC) : personal ? PERSONAL_JSON : PUBLIC_JSON;
   if (own.length === 0) return common;
-  const fields = new Map([...common, ...own].map((field) => [field[0].toLowerCase(), field]));
-  return [...fields.values()];
+  const names = new Set(own.map(([name]) => name.toLowerCase()));
+  return [...common.filter(([name]) => !names.has(name.toLowerCase())), ...own];
 }
 
 const jsonText = (json: unknown): string => (json instanceof EncodedJson ? json.text : JSON.stringify(json));

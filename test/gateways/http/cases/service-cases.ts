@@ -11,6 +11,11 @@ const isXml: NonNullable<Case['check']> = (t, _body, { headers }) =>
 
 export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
   // An address can have no passkeys; those of localhost have tests of their own.
+  'POST /api/oidc/authorization': [{ status: 404 }],
+  'POST /api/oidc/sessions': [
+    { json: {}, status: 400, fields: ['code', 'state'] },
+    { json: { code: 'C', state: 'S' }, status: 404 },
+  ],
   'POST /api/passkeys/login': [{ status: 400, fields: ['host'] }],
   'POST /api/passkeys/login/verify': [
     { json: {}, status: 400, fields: ['id', 'rawId', 'type', 'response'] },

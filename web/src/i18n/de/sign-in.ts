@@ -13,6 +13,15 @@ export const signIn: Translation<typeof english> = {
   'signIn.refused':
     'Dieser Schlüssel gilt nicht. Prüfen Sie, ob er vollständig eingefügt ist; vielleicht wurde er auch widerrufen.',
   'signIn.passkey': 'Mit einem Passkey anmelden',
+  'signIn.oidc': 'Mit {provider} anmelden',
+  'signIn.oidc.foreign':
+    'Niemand wurde angemeldet: Diese Anmeldung hat nicht hier begonnen, oder sie ist vorbei. Beginnen Sie noch einmal.',
+  'signIn.oidc.late':
+    'Niemand wurde angemeldet: Die Antwort des Anbieters wurde schon benutzt oder kam zu spät. Beginnen Sie noch einmal.',
+  'signIn.oidc.denied':
+    'Der Anbieter hat Sie nicht angemeldet: Der Zugang wurde dort abgelehnt. Beginnen Sie noch einmal, oder melden Sie sich anders an. {description}',
+  'signIn.oidc.refused':
+    'Der Anbieter hat Sie nicht angemeldet ({code}). Versuchen Sie es später, oder melden Sie sich anders an. {description}',
   'passkeys.title': 'Passkeys',
   'passkeys.about':
     'Mit einem Passkey melden Sie sich per Fingerabdruck, Gesicht oder PIN an, ohne Schlüssel und ohne Link.',

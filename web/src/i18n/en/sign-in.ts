@@ -8,6 +8,13 @@ export const signIn = {
   'signIn.demo': 'The demo (npm start) prints such a link when it starts.',
   'signIn.refused': 'This key is not valid. Check that all of it was pasted; it may also have been revoked.',
   'signIn.passkey': 'Sign in with a passkey',
+  'signIn.oidc': 'Sign in with {provider}',
+  'signIn.oidc.foreign': 'Nobody was signed in: this sign-in was not begun here, or it is over. Begin it again.',
+  'signIn.oidc.late': 'Nobody was signed in: the answer of the provider was used, or came too late. Begin again.',
+  'signIn.oidc.denied':
+    'The provider did not sign you in: access was refused there. Begin again, or sign in another way. {description}',
+  'signIn.oidc.refused':
+    'The provider did not sign you in ({code}). Try again later, or sign in another way. {description}',
   'passkeys.title': 'Passkeys',
   'passkeys.about': 'With a passkey you sign in by fingerprint, face or PIN, without a key or a link.',
   'passkeys.offer': 'Next time, sign in by fingerprint, face or PIN of this device.',
