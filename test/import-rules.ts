@@ -20,7 +20,7 @@ const PARTS = [
 export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['client/', ['client/', 'rxjs', '@microsoft/signalr']],
   ['concurrency/', ['concurrency/', 'lru-cache']],
-  ['mail-format/', ['mail-format/', 'entities', 'iconv-lite', 'libmime', 'superstruct']],
+  ['mail-format/', ['mail-format/', 'entities', 'iconv-lite', 'libmime', 're2js', 'superstruct']],
   ['machines/', ['machines/', 'mail-format/', 'xstate']],
   ['store/ids/', ['store/ids/', 'mail-format/ids']],
   ['store/postgres/', ['store/', 'concurrency/', 'mail-format/']],
@@ -228,6 +228,7 @@ export const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>>
   'web-push': 'gateways/push/',
   '@msgpack/msgpack': 'gateways/hub/protocols/message-pack-protocol.ts',
   '@simplewebauthn/server': 'auth/passkeys/',
+  re2js: 'mail-format/words/safe-pattern.ts',
   '@peculiar/x509': ['node/tls/certificate-generator.ts', 'net/acme/certificate-request.ts'],
   'reflect-metadata': ['node/tls/certificate-generator.ts', 'net/acme/certificate-request.ts'],
   'prom-client': 'node/metrics/',

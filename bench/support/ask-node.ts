@@ -36,6 +36,7 @@ const resources = await openResources(config, log, lifecycle, new AbortControlle
 const observability = await openObservability(resources);
 const adapters: EngineAdapters = {
   texts: () => ({
+    header: async () => Promise.reject(new Error('no filter is here')),
     text: async () => ({ text: '', extent: 'whole' }),
     longText: async () => ({ text: '', extent: 'whole' }),
     searchable: async (messages) => messages.map(() => ({ recipients: '', attachments: '', body: '' })),

@@ -46,20 +46,42 @@ export interface AnnotationRow {
   readonly value: string | null;
 }
 
-/** A null condition is not set; a null or false action is not taken. Times are ms since the epoch. */
-export interface FilterRow {
+/** The conditions of a filter; null: not set. */
+export interface FilterConditions {
+  readonly fromAddressContains: string | null;
+  /** Names and addresses. */
+  readonly toContains: string | null;
+  readonly ccContains: string | null;
+  readonly subjectContains: string | null;
+  readonly bodyContains: string | null;
+  /** A field that the header has, with `headerContains` if that is set. */
+  readonly headerName: string | null;
+  readonly headerContains: string | null;
+  readonly listId: string | null;
+  readonly hasAttachments: boolean | null;
+  readonly minSizeBytes: number | null;
+  readonly maxSizeBytes: number | null;
+  /** A regular expression for the subject and the body (mail-format/words/safe-pattern.ts). */
+  readonly matches: string | null;
+}
+
+/** A null or false action is not taken. Times are ms since the epoch. */
+export interface FilterRow extends FilterConditions {
   readonly id: string;
   readonly name: string;
   readonly isEnabled: boolean;
   /** Lower priorities are evaluated first; `createdAt` breaks ties. */
   readonly priority: number;
-  readonly fromAddressContains: string | null;
-  readonly subjectContains: string | null;
-  readonly bodyContains: string | null;
-  readonly hasAttachments: boolean | null;
   readonly markAsRead: boolean | null;
   readonly assignLabelId: string | null;
+  readonly moveToFolderId: string | null;
+  /** `\\Flagged` or a keyword. */
+  readonly flag: string | null;
   readonly delete: boolean | null;
+  /** The filters after this one are not evaluated. */
+  readonly stop: boolean | null;
+  /** Why the mailbox has disabled the filter; null when it is enabled, or when the user has disabled it. */
+  readonly disabledReason: 'folderDeleted' | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastAppliedAt: number | null;

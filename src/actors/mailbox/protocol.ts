@@ -2,6 +2,7 @@
 import {
   array,
   boolean,
+  enums,
   type Infer,
   integer,
   nullable,
@@ -14,7 +15,7 @@ import {
   unknown,
 } from 'superstruct';
 import type { LoggedChange } from '../../store/changes/changes.js';
-import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
+import { type AnyStruct, command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { folderContentOperations } from './folder-content-operations.js';
 import { deleted, folderOperations } from './folder-operations.js';
@@ -40,26 +41,59 @@ export type Label = Infer<typeof label>;
 const labelShape = { name: string(), color: string(), sortOrder: integer() };
 
 /** Null means that a condition is not set; words have a valid form and length. */
-const conditions = {
+const conditionsOf020 = {
   fromAddressContains: nullable(string()),
   subjectContains: nullable(string()),
   bodyContains: nullable(string()),
   hasAttachments: nullable(boolean()),
 };
 
+const furtherConditions = {
+  toContains: nullable(string()),
+  ccContains: nullable(string()),
+  headerName: nullable(string()),
+  headerContains: nullable(string()),
+  listId: nullable(string()),
+  minSizeBytes: nullable(integer()),
+  maxSizeBytes: nullable(integer()),
+  /** A regular expression that can be compiled. */
+  matches: nullable(string()),
+};
+
+const furtherActions = {
+  /** A folder by id or role. */
+  moveToFolderId: nullable(string()),
+  /** `\\Flagged` or a keyword. */
+  flag: nullable(string()),
+  stop: nullable(boolean()),
+};
+
 /** The fields of a filter that the user sets; the name has a valid form and length. */
-const rule = {
+const ruleOf020 = {
   name: string(),
   isEnabled: boolean(),
   priority: integer(),
-  ...conditions,
+  ...conditionsOf020,
   markAsRead: nullable(boolean()),
   assignLabelId: nullable(string()),
   delete: nullable(boolean()),
 };
 
+const RULE_REFUSALS = ['noSuchFilter', 'noSuchLabel', 'noSuchFolder', 'tooManyExpressions'] as const;
+
+/** The owner or the asker may be a node of 0.2.0. */
+const maybe = <F extends Record<string, AnyStruct>>(fields: F) =>
+  Object.fromEntries(Object.entries(fields).map(([name, struct]) => [name, optional(struct)])) as {
+    [N in keyof F]: Struct<Infer<F[N]> | undefined, F[N]['schema']>;
+  };
+
+const conditions = object({ ...conditionsOf020, ...maybe(furtherConditions) });
+
 const filter = object({
-  ...rule,
+  ...ruleOf020,
+  ...maybe(furtherConditions),
+  ...maybe(furtherActions),
+  disabledReason: optional(nullable(enums(['folderDeleted']))),
   id: string(),
   // ms since the epoch.
   createdAt: number(),
@@ -72,7 +106,11 @@ export type Filter = Infer<typeof filter>;
 const awaitingBody = object({
   emailId: string(),
   blob: string(),
+  /** Filters with no other condition than on the body. */
   filters: array(object({ id: string(), bodyContains: string() })),
+  /** All waiting filters, and what is known of the email; a node of 0.2.0 leaves them out. */
+  conditions: optional(array(object({ id: string(), ...conditionsOf020, ...furtherConditions }))),
+  facts: optional(object({ fromAddress: string(), subject: string(), hasAttachments: boolean(), size: integer() })),
 });
 
 /** `untestedCount`: emails whose body could not be read in time. */
@@ -203,16 +241,27 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchEmail', 'noSuchLabel'],
       onRepeat: 'remembered',
     }),
-    createFilter: command({
-      payload: object({ rule: object(rule) }),
+    /** Creates a filter, or replaces the rule of one. */
+    putFilter: command({
+      payload: object({
+        filterId: optional(string()),
+        rule: object({ ...ruleOf020, ...furtherConditions, ...furtherActions }),
+      }),
       reply: filter,
-      refusals: ['noSuchLabel', 'tooMany'],
+      refusals: ['tooMany', ...RULE_REFUSALS],
+      onRepeat: 'remembered',
+    }),
+    /** What gateways of 0.2.0 ask in place of `putFilter`. */
+    createFilter: command({
+      payload: object({ rule: object(ruleOf020) }),
+      reply: filter,
+      refusals: ['tooMany', ...RULE_REFUSALS],
       onRepeat: 'remembered',
     }),
     updateFilter: command({
-      payload: object({ filterId: string(), rule: object(rule) }),
+      payload: object({ filterId: string(), rule: object(ruleOf020) }),
       reply: done,
-      refusals: ['noSuchFilter', 'noSuchLabel'],
+      refusals: RULE_REFUSALS,
       onRepeat: 'remembered',
     }),
     deleteFilter: command({
@@ -236,7 +285,7 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** Sorted by the order of evaluation. */
     filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
-    /** Emails whose filters wait for their body, at most 100, and the words that these filters look for. */
+    /** Emails whose filters wait for a part of the message, at most 100, and what these filters look for. */
     filtersAwaitingBody: query({
       payload: object({}),
       reply: object({ emails: array(awaitingBody) }),
@@ -249,7 +298,7 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** The same for conditions that no filter has yet. */
     testConditions: query({
-      payload: object({ conditions: object(conditions), limit: integer() }),
+      payload: object({ conditions, limit: integer() }),
       reply: filterTrial,
     }),
     /** The newest 500 emails of the thread, or a page counted from the oldest; sorted oldest first. */

@@ -763,12 +763,24 @@ export interface Filter {
   readonly isEnabled: boolean;
   readonly priority: number;
   readonly fromAddressContains: string | null;
+  readonly toContains: string | null;
+  readonly ccContains: string | null;
   readonly subjectContains: string | null;
   readonly bodyContains: string | null;
+  readonly headerName: string | null;
+  readonly headerContains: string | null;
+  readonly listId: string | null;
   readonly hasAttachments: boolean | null;
+  readonly minSizeBytes: number | null;
+  readonly maxSizeBytes: number | null;
+  readonly matches: string | null;
   readonly markAsRead: boolean | null;
+  readonly flag: boolean | string | null;
   readonly assignLabelId: string | null;
+  readonly moveToFolderId: string | null;
   readonly delete: boolean | null;
+  readonly stop: boolean | null;
+  readonly disabledReason: 'folderDeleted' | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastAppliedAt: string | null;
@@ -776,6 +788,8 @@ export interface Filter {
   /** Name of the label of `assignLabelId` */
   readonly assignLabelName: string | null;
   readonly assignLabelColor: string | null;
+  /** Path of the folder of `moveToFolderId` */
+  readonly moveToFolderName: string | null;
 }
 
 /** A condition that is absent, null or blank is not set; at least one must be set */
@@ -785,28 +799,61 @@ export type FilterInput = {
   /** Lower is evaluated first */
   readonly priority: number;
   readonly fromAddressContains?: string | null | undefined;
+  /** Part of a name or address of To */
+  readonly toContains?: string | null | undefined;
+  /** Part of a name or address of Cc */
+  readonly ccContains?: string | null | undefined;
   readonly subjectContains?: string | null | undefined;
   readonly bodyContains?: string | null | undefined;
+  /** A header field that the email has */
+  readonly headerName?: string | null | undefined;
+  /** Part of the value of the field `headerName` */
+  readonly headerContains?: string | null | undefined;
+  /** Part of List-Id */
+  readonly listId?: string | null | undefined;
   readonly hasAttachments?: boolean | null | undefined;
+  readonly minSizeBytes?: number | null | undefined;
+  readonly maxSizeBytes?: number | null | undefined;
+  /** A regular expression in the syntax of RE2, without regard to case, for the subject and the first 16,384 characters of the body */
+  readonly matches?: string | null | undefined;
   readonly markAsRead?: boolean | null | undefined;
+  readonly flag?: boolean | string | null | undefined;
   /** A label of the account */
   readonly assignLabelId?: string | null | undefined;
+  /** A folder of the account (id or role), in place of the inbox; not Drafts */
+  readonly moveToFolderId?: string | null | undefined;
   readonly delete?: boolean | null | undefined;
+  /** Filters after this one are not evaluated */
+  readonly stop?: boolean | null | undefined;
 };
 
 export interface FilterTest {
   readonly matchCount: number;
   readonly matchedEmailIds: readonly string[];
-  /** Emails whose body could not be read in time or to its end, without a match in the part that was read */
+  /** Emails that could not be read in time or to the end of their body, without a match in the part that was read */
   readonly untestedCount: number;
 }
 
 /** A condition that is absent, null or blank is not set; at least one must be set */
 export type FilterConditions = {
   readonly fromAddressContains?: string | null | undefined;
+  /** Part of a name or address of To */
+  readonly toContains?: string | null | undefined;
+  /** Part of a name or address of Cc */
+  readonly ccContains?: string | null | undefined;
   readonly subjectContains?: string | null | undefined;
   readonly bodyContains?: string | null | undefined;
+  /** A header field that the email has */
+  readonly headerName?: string | null | undefined;
+  /** Part of the value of the field `headerName` */
+  readonly headerContains?: string | null | undefined;
+  /** Part of List-Id */
+  readonly listId?: string | null | undefined;
   readonly hasAttachments?: boolean | null | undefined;
+  readonly minSizeBytes?: number | null | undefined;
+  readonly maxSizeBytes?: number | null | undefined;
+  /** A regular expression in the syntax of RE2, without regard to case, for the subject and the first 16,384 characters of the body */
+  readonly matches?: string | null | undefined;
 };
 
 export interface WebConfig {

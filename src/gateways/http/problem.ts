@@ -76,6 +76,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   tooMany: 400,
   tooManyEmails: 400,
   tooManyKeywords: 400,
+  tooManyExpressions: 400,
   tooLarge: 413,
   searchTooLarge: 400,
   noSuchFlag: 400,

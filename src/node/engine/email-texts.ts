@@ -1,5 +1,6 @@
 // The words of messages for the actors: both bodies of a blob, as the gateways' decoder returns them, and the names in its header. It has a
 // decoder of its own, so that a burst of deliveries never makes a reader of mail wait.
+import { storedHeader } from '../../actors/mailbox/filters/filter-reads.js';
 import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../../actors/mailbox/search/email-texts.js';
 import type { IndexedAddress, MessageIndex } from '../../mail-format/message-index.js';
 import { verbatimText } from '../../message-content/decode/body-parts.js';
@@ -22,7 +23,7 @@ const SMALL_OCTETS = 64 * 1024;
 const MOST_NAMES = 64 * 1024;
 
 export function openEmailTexts(
-  blobs: Pick<BlobStore, 'index' | 'indexes' | 'readRanges' | 'readAll'>,
+  blobs: Pick<BlobStore, 'index' | 'indexes' | 'read' | 'readRanges' | 'readAll'>,
 ): EmailTexts & { close(): Promise<void> } {
   const decoder = new BodyDecoder({
     octets: MOST_OCTETS,
@@ -55,6 +56,7 @@ export function openEmailTexts(
   }
 
   return {
+    header: (blob) => storedHeader(blobs, blob),
     text: (accountId, blob) => textOf(accountId, blob, decoder),
     longText: (accountId, blob) => textOf(accountId, blob, longDecoder),
     async searchable(messages, signal) {

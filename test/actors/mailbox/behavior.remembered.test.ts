@@ -33,6 +33,7 @@ test('a repeated command gets the reply of the first time from the next owner to
       behavior: mailboxBehavior({
         store: rows,
         texts: {
+          header: async () => Promise.reject(),
           text: async () => ({ text: '', extent: 'whole' as const }),
           longText: async () => Promise.reject(),
           searchable: async () => Promise.reject(),

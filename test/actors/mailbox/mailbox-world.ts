@@ -6,6 +6,7 @@ import type { HostedDelivery } from '../../../src/actors/delivery/local-transpor
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../../src/actors/mailbox/background/body-filters.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
+import { storedHeader } from '../../../src/actors/mailbox/filters/filter-reads.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/search/email-texts.js';
@@ -40,6 +41,8 @@ export interface Mail {
   readonly messageId?: string;
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
+  /** Further lines of the header. */
+  readonly fields?: readonly string[];
 }
 
 export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
@@ -69,6 +72,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   };
   const states = new Map<string, MailboxState>();
   const bodies = new Map<string, string>();
+  const blobs = postgresBlobs(sql);
   const texts = {
     fault: undefined as Error | undefined,
     /** The fault of bodies that are read after their delivery. */
@@ -86,6 +90,10 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       const extent = texts.isUndecoded ? 'undecoded' : body.length > most ? 'start' : 'whole';
       return { text: body.slice(0, most), extent };
     },
+    async header(blob: string) {
+      if (texts.fault !== undefined) throw texts.fault;
+      return storedHeader(blobs, blob);
+    },
     text: async (_: string, blob: string) => texts.read(blob, texts.most),
     async longText(_: string, blob: string) {
       if (texts.longFault !== undefined) throw texts.longFault;
@@ -95,7 +103,6 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       return messages.map(() => ({ recipients: '', attachments: '', body: '' }));
     },
   };
-  const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
   /** A test may replace these; by default nothing is hosted, and local mail is not placed. */
@@ -156,7 +163,13 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {
     number++;
     const { from = 'a@b.test', subject = `mail ${number}`, body = 'hello', messageId = `<${number}@b>` } = mail;
-    const lines = [`From: A <${from}>`, `Subject: ${subject}`, `Message-ID: ${messageId}`, `X-Number: ${number}`];
+    const lines = [
+      ...(mail.fields ?? []),
+      `From: A <${from}>`,
+      `Subject: ${subject}`,
+      `Message-ID: ${messageId}`,
+      `X-Number: ${number}`,
+    ];
     if (mail.inReplyTo !== undefined) lines.push(`In-Reply-To: ${mail.inReplyTo}`);
     if (mail.references !== undefined) lines.push(`References: ${mail.references.join(' ')}`);
     const raw = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);

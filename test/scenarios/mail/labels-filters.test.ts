@@ -47,6 +47,34 @@ async function made<T>(t: ExecutionContext, client: MailboxClient, path: string,
   return (await response.json()) as T;
 }
 
+test('filters move mail by header, list, size and expression, flag it, and stop', async (t) => {
+  const user = await account('further');
+  const client = new MailboxClient(node, user.key);
+  const folder = await made<{ id: string }>(t, client, '/api/folders', { name: 'Lists' });
+  const rule = { isEnabled: true, name: 'rule' };
+  await made(t, client, '/api/filters', {
+    ...{ ...rule, priority: 1, listId: 'devs.lists', toContains: 'FURTHER@', moveToFolderId: folder.id },
+    ...{ flag: true, stop: true },
+  });
+  await made(t, client, '/api/filters', { ...rule, priority: 2, matches: 'build #\\d+', moveToFolderId: 'archive' });
+  await made(t, client, '/api/filters', { ...rule, priority: 3, minSizeBytes: 100_000, flag: 'Large' });
+  const list = { id: { url: 'devs.lists.test', comment: 'Devs' } };
+  await send(user.email, { subject: 'build #7', text: 'x', list });
+  await send(user.email, { subject: 'for you', text: 'Build #42 is done' });
+  await send(user.email, { subject: 'large', text: 'y'.repeat(300_000) });
+  const subjects = async (path: string) =>
+    (await client.get<{ items: { subject: string; isFlagged: boolean }[] }>(path)).items.map((item) => [
+      item.subject,
+      item.isFlagged,
+    ]);
+  t.deepEqual(await subjects(`/api/folders/${folder.id}/emails`), [['build #7', true]]);
+  t.deepEqual(await subjects('/api/folders/archive/emails'), [['for you', false]]);
+  t.deepEqual(await subjects('/api/emails'), [['large', false]]);
+  await client.request('DELETE', `/api/folders/${folder.id}`);
+  const [first] = await client.get<{ isEnabled: boolean; disabledReason: string }[]>('/api/filters');
+  t.like(first, { isEnabled: false, disabledReason: 'folderDeleted', moveToFolderId: null, moveToFolderName: null });
+});
+
 test('filters read, label and delete mail before anybody sees it', async (t) => {
   const user = await account('filters');
   const client = new MailboxClient(node, user.key);

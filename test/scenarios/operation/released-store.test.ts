@@ -27,7 +27,12 @@ for (const version of readdirSync(RELEASES).filter((name) => existsSync(join(REL
 
     const node = await startTestNode({ ...settings, MANSIO_DATA_DIR: dataDir });
     t.teardown(() => node.stop());
-    t.deepEqual(await viewOf(node, key), view);
+    const { filters, ...shown } = await viewOf(node, key);
+    const { filters: recorded, ...others } = view;
+    t.deepEqual(shown, others);
+    // Filters may have members that the release did not have.
+    t.is(filters.length, recorded.length);
+    t.like(filters, recorded);
     const queue = JSON.parse(
       (await mansio(dataDir, ['queue', 'list', '--status', 'Queued', '--json'], settings)).stdout,
     );

@@ -39,7 +39,7 @@ export async function viewOf(node: TestNode, key: string) {
     details,
     found,
     labels: await client.get('/api/labels'),
-    filters: await client.get('/api/filters'),
+    filters: await client.get<Readonly<Record<string, unknown>>[]>('/api/filters'),
     drafts: await titles('/api/outbound/drafts'),
     outbox: await titles('/api/outbound/outbox'),
     sent: await titles('/api/folders/sent/emails'),

@@ -6,22 +6,17 @@ import { blobOf } from '../../../src/store/blobs.js';
 import type { ChangeContent } from '../../../src/store/changes/changes.js';
 import { newId } from '../../../src/store/ids/new-id.js';
 import type { FilterRow } from '../../../src/store/mailbox-rows.js';
+import { NO_RULE } from '../../support/filter-row.js';
 import { emailsOf, expungedOf, placementsOf } from './contents.js';
 import { ALL_SHARDS, type Contract } from './stores.js';
 import { emailAdded, newEmail, openWriter, T0 } from './writer.js';
 
 const filterOf = (parts: Partial<FilterRow> = {}): FilterRow => ({
   id: newId(),
-  name: 'filter',
-  isEnabled: true,
-  priority: 1,
-  fromAddressContains: null,
+  ...NO_RULE,
   subjectContains: 'x',
-  bodyContains: null,
-  hasAttachments: null,
   markAsRead: true,
-  assignLabelId: null,
-  delete: null,
+  disabledReason: null,
   createdAt: T0,
   updatedAt: T0,
   lastAppliedAt: null,
@@ -209,7 +204,16 @@ export const MAILBOXES: Contract = {
     const [kept, dropped] = [filterOf(), filterOf()];
     const put = (filter: FilterRow): ChangeContent => ({ type: 'FilterChanged', payload: { filter } });
     await writer.commit([put(kept), put(dropped)]);
-    const changed = filterOf({ id: kept.id, name: 'new', updatedAt: T0 + 1, lastAppliedAt: T0 + 2, timesApplied: 3 });
+    const changed = filterOf({
+      id: kept.id,
+      name: 'new',
+      updatedAt: T0 + 1,
+      lastAppliedAt: T0 + 2,
+      timesApplied: 3,
+      ...{ toContains: 'to', ccContains: 'cc', headerName: 'X-A', headerContains: 'a', listId: 'list.test' },
+      ...{ minSizeBytes: 5_000_000_000, maxSizeBytes: 5_000_000_001, matches: '\\d+', moveToFolderId: newId() },
+      ...{ flag: '$Work', stop: true, disabledReason: 'folderDeleted' },
+    });
     await writer.commit([put(changed), { type: 'FilterDeleted', payload: { filterId: dropped.id } }]);
     const [a, b] = [newId(), newId()];
     const waits = (emailId: string): ChangeContent => ({

@@ -3,6 +3,7 @@ import { PackedIds } from '../../../src/mail-format/packed-ids.js';
 import type { ChangeContent } from '../../../src/store/changes/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow } from '../../../src/store/mailbox-rows.js';
 import type { OutboundRow } from '../../../src/store/outbound.js';
+import { NO_ACTIONS, NO_CONDITIONS } from '../../support/filter-row.js';
 import { outboundRecords } from '../../support/mailbox-change.js';
 import { emailAdded, newEmail, newFolder, outboundEmail, recipient, T0 } from './writer.js';
 
@@ -214,13 +215,15 @@ export class RandomChanges {
       name: `f${b}`,
       isEnabled: b % 2 === 0,
       priority: b % 5,
+      ...NO_CONDITIONS,
+      ...NO_ACTIONS,
       fromAddressContains: b % 3 === 0 ? null : 'x',
-      subjectContains: null,
       bodyContains: 'y',
+      matches: b % 7 === 0 ? 'z+' : null,
       hasAttachments: b % 4 === 0 ? null : true,
-      markAsRead: null,
       assignLabelId: b % 5 === 0 ? this.#archive : null,
       delete: false,
+      disabledReason: null,
       createdAt: T0 + b,
       updatedAt: T0 + b,
       lastAppliedAt: b % 2 === 0 ? null : T0 + b,

@@ -3,6 +3,7 @@
 import pino from 'pino';
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
+import { storedHeader } from '../../../src/actors/mailbox/filters/filter-reads.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { EmailTexts } from '../../../src/actors/mailbox/search/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search/search-indexing.js';
@@ -47,6 +48,7 @@ export async function startMemoryMailboxes(
     return index === undefined ? '' : textOf(index, blob);
   };
   const texts: EmailTexts = {
+    header: (blob) => storedHeader(blobs, blob),
     text: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
     longText: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
     searchable: (messages) =>

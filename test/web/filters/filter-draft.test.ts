@@ -10,6 +10,7 @@ import {
   movedFilters,
   NO_FILTER,
 } from '../../../web/src/filters/filter-draft.js';
+import { NO_ACTIONS, NO_CONDITIONS } from '../../support/filter-row.js';
 import test from '../../support/test.js';
 
 const filter = (id: string, priority: number): Filter => ({
@@ -17,35 +18,26 @@ const filter = (id: string, priority: number): Filter => ({
   name: id,
   isEnabled: true,
   priority,
+  ...NO_CONDITIONS,
+  ...NO_ACTIONS,
   fromAddressContains: 'news@',
-  subjectContains: null,
-  bodyContains: null,
   hasAttachments: false,
   markAsRead: true,
-  assignLabelId: null,
-  delete: null,
+  disabledReason: null,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
   lastAppliedAt: null,
   timesApplied: 3,
   assignLabelName: null,
   assignLabelColor: null,
+  moveToFolderName: null,
 });
 
 test('what is saved without a change is the same filter', (t) => {
   const own = filter('News', 7);
-  const { name, isEnabled, priority, fromAddressContains, subjectContains, bodyContains, hasAttachments } = own;
-  const rest = { markAsRead: true, assignLabelId: null, delete: null };
-  const same = {
-    name,
-    isEnabled,
-    priority,
-    fromAddressContains,
-    subjectContains,
-    bodyContains,
-    hasAttachments,
-    ...rest,
-  };
+  const { name, isEnabled, priority, fromAddressContains, hasAttachments } = own;
+  const conditions = { ...NO_CONDITIONS, fromAddressContains, hasAttachments };
+  const same = { name, isEnabled, priority, ...conditions, ...NO_ACTIONS, markAsRead: true };
   t.deepEqual(inputOf(draftOf(own), 7, 'Filter'), same);
   t.deepEqual(changedFilter(own, { isEnabled: false }), { ...same, isEnabled: false });
 });
@@ -56,11 +48,31 @@ test('blank words are no condition, and a filter needs a condition and an action
   t.is(faultOf({ ...NO_FILTER, attachments: 'with' }), 'noAction');
   t.is(faultOf({ ...NO_FILTER, body: 'x', labelId: 'label' }), undefined);
   t.deepEqual(conditionsOf({ ...NO_FILTER, from: ' a@b ', subject: ' ', attachments: 'without' }), {
+    ...NO_CONDITIONS,
     fromAddressContains: 'a@b',
-    subjectContains: null,
-    bodyContains: null,
     hasAttachments: false,
   });
+});
+
+test('every condition and action comes back from a draft', (t) => {
+  const whole = {
+    ...{ name: 'All', isEnabled: false, priority: 3, fromAddressContains: 'a', toContains: 'b', ccContains: 'c' },
+    ...{ subjectContains: 'd', bodyContains: 'e', headerName: 'X-F', headerContains: 'f', listId: 'g', matches: 'h+' },
+    ...{ hasAttachments: true, minSizeBytes: 1_500, maxSizeBytes: 2_000_000, markAsRead: true, flag: '$Work' },
+    ...{ assignLabelId: 'label', moveToFolderId: 'folder', delete: true, stop: true },
+  };
+  t.deepEqual(inputOf(draftOf(whole), 3, 'Filter'), whole);
+  t.deepEqual(inputOf(draftOf({ ...whole, flag: true }), 3, 'Filter'), { ...whole, flag: true });
+});
+
+test('a value needs the name of its field, and a size is a number', (t) => {
+  const draft = { ...NO_FILTER, subject: 'x', markAsRead: true };
+  t.is(faultOf({ ...draft, field: 'high' }), 'noFieldName');
+  t.is(faultOf({ ...draft, field: 'high', fieldName: 'X-Priority' }), undefined);
+  for (const size of ['much', '-1', 'NaN', '1e99']) t.is(faultOf({ ...draft, atLeast: size }), 'noSize', size);
+  t.is(conditionsOf({ ...draft, atMost: '1,5' }).maxSizeBytes, 1_500);
+  t.is(faultOf({ ...NO_FILTER, atLeast: '0', folderId: 'folder' }), undefined);
+  t.is(faultOf({ ...NO_FILTER, matches: 'x', stop: true }), undefined);
 });
 
 test('a filter without a name is called after its words', (t) => {

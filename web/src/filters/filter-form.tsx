@@ -3,9 +3,19 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
+import { folderName } from '../folders/folder-name.js';
+import { depthOf } from '../folders/folder-tree.js';
 import { t } from '../i18n/t.js';
 import { Switch } from '../settings/controls.js';
-import { type FilterDraft, faultOf, inputOf, lastPriority } from './filter-draft.js';
+import {
+  type FilterDraft,
+  faultOf,
+  hasCondition,
+  inputOf,
+  lastPriority,
+  NO_FILTER,
+  type WordsPart,
+} from './filter-draft.js';
 import type { FilterList } from './filter-list.js';
 import { FilterTest } from './filter-test.js';
 
@@ -43,7 +53,18 @@ export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
       <Words draft={draft} part="from" label={t('filters.from')} />
       <Words draft={draft} part="subject" label={t('filters.subject')} />
       <Words draft={draft} part="body" label={t('filters.body')} />
-      <Choices draft={draft} />
+      <details class="filter-more" open={hasMore(begun)}>
+        <summary>{t('filters.more')}</summary>
+        <Words draft={draft} part="to" label={t('filters.to')} />
+        <Words draft={draft} part="cc" label={t('filters.cc')} />
+        <Words draft={draft} part="list" label={t('filters.list')} />
+        <Words draft={draft} part="fieldName" label={t('filters.fieldName')} hint={t('filters.fieldNameHint')} />
+        <Words draft={draft} part="field" label={t('filters.field')} />
+        <Words draft={draft} part="atLeast" label={t('filters.atLeast')} />
+        <Words draft={draft} part="atMost" label={t('filters.atMost')} />
+        <Words draft={draft} part="matches" label={t('filters.pattern')} hint={t('filters.patternHint')} />
+        <Choices draft={draft} />
+      </details>
       <Actions draft={draft} />
       <Words draft={draft} part="name" label={t('filters.name')} hint={t('filters.nameHint')} />
       <div role="alert">{problem.value !== undefined && <p class="problem">{problem}</p>}</div>
@@ -59,6 +80,10 @@ export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
     </form>
   );
 }
+
+/** Whether it has a condition that is not shown at first. */
+const hasMore = ({ from: _from, subject: _subject, body: _body, ...more }: FilterDraft): boolean =>
+  hasCondition({ ...NO_FILTER, ...more });
 
 /** Saves it, and returns why that has failed. */
 async function saved(list: FilterList, id: string | undefined, draft: FilterDraft): Promise<string | undefined> {
@@ -82,10 +107,12 @@ function change(draft: DraftSignal, changed: Partial<FilterDraft>): void {
 
 interface WordsProps {
   readonly draft: DraftSignal;
-  readonly part: 'name' | 'from' | 'subject' | 'body';
+  readonly part: 'name' | 'atLeast' | 'atMost' | WordsPart;
   readonly label: string;
   readonly hint?: string;
 }
+
+const LONGEST: Partial<Record<WordsProps['part'], number>> = { name: 200, matches: 300, fieldName: 100 };
 
 function Words({ draft, part, label, hint }: WordsProps) {
   const id = useId();
@@ -96,7 +123,8 @@ function Words({ draft, part, label, hint }: WordsProps) {
         id={id}
         class="input"
         autocomplete="off"
-        maxLength={part === 'name' ? 200 : 500}
+        maxLength={LONGEST[part] ?? 500}
+        dir={part === 'matches' || part === 'fieldName' ? 'ltr' : undefined}
         aria-describedby={hint && `${id}-hint`}
         value={draft.value[part]}
         onInput={({ currentTarget }) => change(draft, { [part]: currentTarget.value })}
@@ -137,7 +165,8 @@ function Choices({ draft }: { readonly draft: DraftSignal }) {
 
 function Actions({ draft }: { readonly draft: DraftSignal }) {
   const id = useId();
-  const { labels } = useStore();
+  const { labels, folders } = useStore();
+  const targets = folders.value.filter(({ role }) => role !== 'label' && role !== 'drafts' && role !== 'inbox');
   return (
     <fieldset class="filter-actions">
       <legend>{t('filters.actions')}</legend>
@@ -154,6 +183,28 @@ function Actions({ draft }: { readonly draft: DraftSignal }) {
           ))}
         </select>
       </div>
+      <div class="field">
+        <label for={`${id}-folder`}>{t('filters.folder')}</label>
+        <select
+          id={`${id}-folder`}
+          class="input"
+          onChange={({ currentTarget }) => change(draft, { folderId: currentTarget.value })}
+        >
+          <option value="" selected={draft.value.folderId === ''}>
+            {t('filters.noFolder')}
+          </option>
+          {targets.map((folder) => (
+            <option key={folder.id} value={folder.id} selected={draft.value.folderId === folder.id}>
+              {'\u2003'.repeat(depthOf(folder, folders.value)) + folderName(folder)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Switch
+        label={t('filters.flag')}
+        value={draft.value.flag === true}
+        onChoose={(value) => change(draft, { flag: value || '' })}
+      />
       <Switch
         label={t('filters.markAsRead')}
         value={draft.value.markAsRead}
@@ -163,6 +214,11 @@ function Actions({ draft }: { readonly draft: DraftSignal }) {
         label={t('filters.deletes')}
         value={draft.value.delete}
         onChoose={(value) => change(draft, { delete: value })}
+      />
+      <Switch
+        label={t('filters.stops')}
+        value={draft.value.stop}
+        onChoose={(value) => change(draft, { stop: value })}
       />
     </fieldset>
   );

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Filter } from '../../../src/client/index.js';
 import { useStore } from '../app/store.js';
 import { Icon, type IconName } from '../design/icon.js';
+import { folderName } from '../folders/folder-name.js';
 import { t } from '../i18n/t.js';
 import { draftOf, type FilterDraft, NO_FILTER } from './filter-draft.js';
 import { FilterForm } from './filter-form.js';
@@ -88,8 +89,10 @@ interface FilterRowProps {
 
 function FilterRow({ filter, list, isFirst, isLast, onEdit }: FilterRowProps) {
   const { name, isEnabled } = filter;
-  const { labels } = useStore();
+  const { labels, folders } = useStore();
   const label = labels.value.find(({ id }) => id === filter.assignLabelId)?.name ?? filter.assignLabelName ?? undefined;
+  const target = folders.value.find(({ id }) => id === filter.moveToFolderId);
+  const folder = target === undefined ? (filter.moveToFolderName ?? undefined) : folderName(target);
   return (
     <li class="filter">
       <label class="setting-switch">
@@ -103,7 +106,8 @@ function FilterRow({ filter, list, isFirst, isLast, onEdit }: FilterRowProps) {
           {!isEnabled && <span class="hint"> {t('filters.off')}</span>}
         </span>
       </label>
-      <p class="hint">{inWords(draftOf(filter), label)}</p>
+      <p class="hint">{inWords(draftOf(filter), label, folder)}</p>
+      {filter.disabledReason === 'folderDeleted' && <p class="problem">{t('filters.folderGone')}</p>}
       <div class="filter-buttons">
         <RowButton icon="pencil" name={t('filters.change', { name })} run={onEdit} />
         <RowButton

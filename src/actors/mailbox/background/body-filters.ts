@@ -1,12 +1,13 @@
-// Applies filters on the body of an email after its delivery, when the body could not be read in time, or not completely: it is read in the
-// background. The waiting filters are in the store, so a node that ends loses none. A body that cannot be decoded, or is longer than what
-// users are shown, is judged by its start, and the log says so.
-import { setImmediate } from 'node:timers/promises';
+// Applies filters after the delivery of an email, when the part of it that they look at could not be read in time, or not completely: it is
+// read in the background. The waiting filters are in the store, so a node that ends loses none. A body that cannot be decoded, or is longer
+// than what users are shown, is judged by its start, and the log says so.
 import type { Logger } from 'pino';
 import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
-import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { ActorFault } from '../../runtime/errors.js';
 import type { Reply } from '../../runtime/protocol.js';
+import { searchBody } from '../filters/body-search.js';
+import { type EmailFacts, FoldedFacts, unreadParts } from '../filters/filter-match.js';
+import { wholeConditions } from '../filters/filters.js';
 import type { Mailboxes, MailboxProtocol } from '../protocol.js';
 import type { BodyText, EmailTexts } from '../search/email-texts.js';
 
@@ -18,10 +19,6 @@ const MAX_WAITING = 50_000;
 const TRIES = 5;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
-/** Characters of a body that are searched before the event loop gets a turn. */
-const PIECE = 256 * 1024;
-/** The most characters that folding may turn one letter into. */
-const CHARACTERS_A_LETTER = 4;
 
 export interface BodyFilterNotes {
   /** Reports that emails of the account wait for filters. */
@@ -33,7 +30,7 @@ export interface BodyFiltering extends BodyFilterNotes {
 }
 
 export interface BodyFilteringOptions {
-  readonly texts: Pick<EmailTexts, 'longText'>;
+  readonly texts: Pick<EmailTexts, 'header' | 'longText'>;
   readonly mailboxes: Mailboxes;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly retryMs?: number;
@@ -54,14 +51,22 @@ export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering
   const { texts, mailboxes, log, retryMs = RETRY_MS } = options;
 
   /** Returns false when another attempt may read the whole body. */
-  async function apply(accountId: string, { emailId, blob, filters }: Waiting, isLastTry: boolean): Promise<boolean> {
-    const { text, extent } = await texts.longText(accountId, blob);
-    if (extent === 'undecoded' && !isLastTry) return false;
-    const found = await wordsIn(
-      text,
-      filters.map(({ bodyContains }) => bodyContains),
-    );
-    const filterIds = filters.filter(({ bodyContains }) => found.has(bodyContains)).map(({ id }) => id);
+  async function apply(accountId: string, waiting: Waiting, isLastTry: boolean): Promise<boolean> {
+    const { emailId, blob, facts: known } = waiting;
+    const conditions = conditionsIn(waiting);
+    const asking = conditions.map((each) => ({ ...each, isEnabled: true }));
+    let facts: EmailFacts = { ...UNKNOWN, ...known, header: null, body: null };
+    if (unreadParts(asking, facts).header) facts = { ...facts, header: await texts.header(blob) };
+    let extent: BodyText['extent'] = 'whole';
+    if (unreadParts(asking, facts).body) {
+      const read = await texts.longText(accountId, blob);
+      extent = read.extent;
+      if (extent === 'undecoded' && !isLastTry) return false;
+      const body = await searchBody({ text: read.text, isWhole: true }, facts.subject, conditions);
+      facts = { ...facts, body };
+    }
+    const folded = new FoldedFacts(facts);
+    const filterIds = conditions.filter((each) => folded.judge(each) === 'matches').map(({ id }) => id);
     const { reply } = await mailboxes.of(accountId).ask('applyBodyFilters', { emailId, filterIds });
     const applied = reply?.applied ?? 0;
     log[extent === 'whole' ? 'info' : 'warn']({ accountId, emailId, applied }, APPLIED[extent]);
@@ -101,16 +106,9 @@ export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering
   };
 }
 
-/** Returns the conditions whose text the body contains, without regard to case. */
-async function wordsIn(text: string, conditions: readonly string[]): Promise<ReadonlySet<string>> {
-  const wanted = new Map(conditions.map((condition) => [condition, caseFolded(condition)]));
-  // Pieces overlap, so that words across the end of a piece are found in it.
-  const overlap = CHARACTERS_A_LETTER * Math.max(0, ...[...wanted.values()].map(({ length }) => length));
-  const found = new Set<string>();
-  for (let at = 0; at < text.length; at += PIECE) {
-    const piece = caseFolded(text.slice(at, at + PIECE + overlap));
-    for (const [condition, folded] of wanted) if (piece.includes(folded)) found.add(condition);
-    await setImmediate();
-  }
-  return found;
-}
+/** What a node of 0.2.0 leaves out: its filters wait for a body alone. */
+const UNKNOWN = { fromAddress: '', subject: '', hasAttachments: false, size: 0 };
+const NO_OTHERS = { fromAddressContains: null, subjectContains: null, hasAttachments: null };
+
+const conditionsIn = ({ conditions, filters }: Waiting) =>
+  conditions ?? filters.map((filter) => ({ id: filter.id, ...wholeConditions({ ...NO_OTHERS, ...filter }) }));

@@ -2,23 +2,30 @@
 // that another component has stored.
 import { SEEN } from '../../../mail-format/flags.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
+import type { InlineMessage } from '../../../store/inline/inline-message.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
-import { type FilterResult, matchFilters, needsBody, resultOf } from '../filters/filter-match.js';
+import { type DeliveryPlan, type FilterResult, planDelivery, planOf, upToLast } from '../filters/delivery-plan.js';
+import { unreadParts } from '../filters/filter-match.js';
+import { factsOf, headerOf, NOTHING_READ, type ReadMessage } from '../filters/filter-reads.js';
 import { isBounceEarly, takeBounce } from '../outbound/bounces.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
+import { type FlagSet, keptFlags } from './flags.js';
 import { newEmail } from './new-email.js';
-import { factsOf } from './prefetch.js';
 
 interface Mail {
   readonly blob: string;
   readonly receivedAt: number;
   readonly summary: MessageSummary;
   readonly isJunk?: boolean | undefined;
+  /** What filters look at. */
+  readonly read?: ReadMessage | undefined;
 }
+
+const NO_FLAGS = { bits: 0, keywords: [] };
 
 type Names = 'deliver' | 'announce' | 'applyBodyFilters';
 
@@ -58,9 +65,10 @@ function deliver(
   if (tx.isConsumed(inboundId)) return isInline ? { refusal: 'unstored' } : { reply: { emailId: null } };
   if (isBounceEarly(tx, mail)) return { refusal: 'attemptUnderWay' };
   const { blob, summary } = opened.messages[0]!;
+  const read = isInline ? readInline(tx, mail, inlineMessage) : tx.prefetched.messages.get(blob);
   // Filters read bodies from the store.
-  if (isInline && isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) return tx.messages.decline();
-  const emailId = place(tx, { blob, receivedAt, summary, isJunk }, inboundId);
+  if (read === 'unstored') return tx.messages.decline();
+  const emailId = place(tx, { blob, receivedAt, summary, isJunk, read }, inboundId);
   takeBounce(tx, mail);
   const reply = { emailId };
   if (!isInline) tx.consume(inboundId);
@@ -70,21 +78,43 @@ function deliver(
   return { reply };
 }
 
+/** What filters look at in a message that is in memory; `unstored` when they look at its body. */
+function readInline(
+  tx: MailboxTransaction,
+  { isJunk }: Pick<Mail, 'isJunk'>,
+  { message: { content, summary } }: InlineMessage,
+): ReadMessage | 'unstored' {
+  const filters = tx.filters.all();
+  if (isJunk === true || filters.length === 0) return NOTHING_READ;
+  const unread = unreadParts(filters, factsOf(summary));
+  if (!unread.header) return unread.body ? 'unstored' : NOTHING_READ;
+  const header = headerOf(content);
+  if (header === undefined) return 'unstored';
+  const read = { header, body: null };
+  return unreadParts(filters, factsOf(summary, read)).body ? 'unstored' : read;
+}
+
 /** Returns the id of the email, or null when a filter has deleted it. */
 function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string | null {
   if (mail.isJunk === true) return placeJunk(tx, mail);
-  const { blob, receivedAt, summary } = mail;
-  const result = matchFilters(tx.filters.all(), factsOf(summary, tx.prefetched.bodies.get(blob)));
+  const { blob, receivedAt, summary, read } = mail;
+  const result = planDelivery(tx.filters.all(), factsOf(summary, read));
+  const { plan } = result;
   tx.begin();
   countMatches(tx, result);
-  if (result.remove) {
+  if (plan.remove) {
     tx.discard(blob, deliveryId);
     return null;
   }
   const id = tx.newId();
-  const flags = result.markRead ? SEEN : 0;
-  const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, result)];
-  const placed = tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords: [] }), folderIds, { isNew: true });
+  const { bits: flags, keywords } = plan.flags.size === 0 ? NO_FLAGS : keptFlags(tx, plan.flags);
+  const folderIds = foldersOf(tx, plan);
+  const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
+  const placed = tx.add(
+    newEmail(summary, { id, blob, receivedAt, flags, keywords }),
+    [...new Set([...folderIds, ...labelsOf(tx, plan)])],
+    { isNew },
+  );
   deferUndecided(tx, id, result, placed);
   tx.announceUnread();
   return id;
@@ -107,21 +137,23 @@ function announce(
   if (slot < 0) return { refusal: 'noSuchEmail' };
   const row = tx.prefetched.rows.get(emailId);
   if (row === undefined) throw tx.prefetched.fault ?? new Error(`email ${emailId} was not read`);
-  const result = matchFilters(tx.filters.all(), factsOf(row, tx.prefetched.bodies.get(row.blob)));
+  const result = planDelivery(tx.filters.all(), factsOf(row, tx.prefetched.messages.get(row.blob)));
+  const { plan } = result;
   tx.begin();
   countMatches(tx, result);
   const placed = tx.prefetched.placedWithEmail.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
-  if (result.remove) {
+  if (plan.remove) {
     endDelivery(tx, slot, placed);
     tx.announceUnread();
     return { reply: { isKept: tx.findShown(emailId) >= 0 } };
   }
-  const isRead = (tx.flags(slot) & SEEN) !== 0 || result.markRead;
-  const given = assignLabels(tx, slot, result);
+  const flags = keptFlags(tx, plan.flags);
+  const isRead = ((tx.flags(slot) | flags.bits) & SEEN) !== 0;
+  const given = [...assignLabels(tx, slot, plan), ...moveDelivered(tx, slot, plan, placed)];
   deferUndecided(tx, emailId, result, [...placed, ...given]);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
-  if (isRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
+  addFlags(tx, slot, flags);
   tx.announceUnread({ always: !isRead });
   return { reply: { isKept: true } };
 }
@@ -140,16 +172,17 @@ function applyBodyFilters(
   const matching = tx.filters
     .all()
     .filter(({ id, isEnabled }) => isEnabled && awaitingBody.filterIds.includes(id) && filterIds.includes(id));
-  const deleting = matching.findIndex((filter) => filter.delete === true);
-  const result = resultOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
-  countMatches(tx, result);
-  if (result.remove) endDelivery(tx, slot, awaitingBody.placed);
+  const matched = upToLast(matching);
+  const plan = planOf(matched);
+  countMatches(tx, { matched });
+  if (plan.remove) endDelivery(tx, slot, awaitingBody.placed);
   else {
-    assignLabels(tx, slot, result);
-    if (result.markRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
+    assignLabels(tx, slot, plan);
+    moveDelivered(tx, slot, plan, awaitingBody.placed);
+    addFlags(tx, slot, keptFlags(tx, plan.flags));
   }
   tx.announceUnread();
-  return { reply: { applied: result.matched.length } };
+  return { reply: { applied: matched.length } };
 }
 
 /** Ends the placements that the delivery made and nobody has changed since; copies that clients made stay. */
@@ -160,14 +193,41 @@ function endDelivery(tx: MailboxTransaction, slot: number, placed: readonly Plac
 }
 
 /** Returns the placements that the labels create. */
-function assignLabels(
+function assignLabels(tx: MailboxTransaction, slot: number, plan: DeliveryPlan): readonly Placement[] {
+  return placeIn(tx, slot, labelsOf(tx, plan));
+}
+
+/** Returns the placements that are created. */
+function placeIn(tx: MailboxTransaction, slot: number, folderIds: readonly string[]): readonly Placement[] {
+  const given = folderIds.filter((folderId) => !isKept(tx, slot, folderId));
+  for (const folderId of given) put(tx, slot, folderId);
+  return given.map((folderId) => ({ folderId, uid: tx.folders.uid(folderId, slot) }));
+}
+
+/**
+ * Moves an email that its delivery has placed to the folders of the plan, unless somebody has taken it out of the inbox since. Returns the
+ * placements that are created.
+ */
+function moveDelivered(
   tx: MailboxTransaction,
   slot: number,
-  result: Pick<FilterResult, 'labelIds'>,
+  plan: DeliveryPlan,
+  placed: readonly Placement[],
 ): readonly Placement[] {
-  const given = labelsOf(tx, result).filter((labelId) => !isKept(tx, slot, labelId));
-  for (const labelId of given) put(tx, slot, labelId);
-  return given.map((folderId) => ({ folderId, uid: tx.folders.uid(folderId, slot) }));
+  const inbox = tx.folders.rowOf('inbox').id;
+  const targets = plan.folderIds.size === 0 ? [inbox] : foldersOf(tx, plan);
+  if (targets.includes(inbox) && targets.length === 1) return [];
+  const isThere = placed.some(({ folderId, uid }) => folderId === inbox && tx.folders.uid(inbox, slot) === uid);
+  if (!isThere) return [];
+  const given = placeIn(tx, slot, targets);
+  if (!targets.includes(inbox)) tx.unplace([slot], inbox);
+  return given;
+}
+
+function addFlags(tx: MailboxTransaction, slot: number, { bits, keywords }: Pick<FlagSet, 'bits' | 'keywords'>): void {
+  const before = tx.keywords(slot);
+  const added = keywords.filter((name) => !before.includes(name));
+  tx.setFlags([slot], tx.flags(slot) | bits, added.length === 0 ? undefined : [...before, ...added]);
 }
 
 /** Filters that look at an unread body are applied later: mail does not wait for its body. */
@@ -181,8 +241,19 @@ function deferUndecided(
   tx.filters.defer({ emailId, filterIds: undecided.map(({ id }) => id), placed });
 }
 
-function labelsOf(tx: MailboxTransaction, { labelIds }: Pick<FilterResult, 'labelIds'>): string[] {
+function labelsOf(tx: MailboxTransaction, { labelIds }: DeliveryPlan): string[] {
   return [...labelIds].filter((id) => tx.folders.label(id) !== undefined);
+}
+
+/** The folders that the email goes to: the inbox when the plan names none that exists. */
+function foldersOf(tx: MailboxTransaction, { folderIds }: DeliveryPlan): string[] {
+  const existing = [...folderIds].filter((id) => tx.folders.row(id) !== undefined);
+  return existing.length > 0 ? existing : [tx.folders.rowOf('inbox').id];
+}
+
+function isBin(tx: MailboxTransaction, folderId: string): boolean {
+  const { role } = tx.folders.row(folderId)!;
+  return role === 'trash' || role === 'junk';
 }
 
 function countMatches(tx: MailboxTransaction, { matched }: Pick<FilterResult, 'matched'>): void {

@@ -97,6 +97,21 @@ export function flagsNamed(
   return { bits, keywords: [...keywords.values()], isDeleted };
 }
 
+/** Returns the flags with these names, without keywords that would exceed the account's limit and names that are no flags. */
+export function keptFlags(tx: MailboxTransaction, names: Iterable<string>): FlagSet {
+  const known = new Set(tx.keywordNames().keys());
+  const kept = [...new Set(names)].filter((name) => {
+    if (flagBit(name) !== 0 || isDeletedFlag(name)) return true;
+    if (!isKeyword(name)) return false;
+    const folded = name.toLowerCase();
+    if (known.size < MOST_KEYWORDS) known.add(folded);
+    return known.has(folded);
+  });
+  const flags = flagsNamed(tx, kept, true);
+  if ('refusal' in flags) throw new Error(`flags that an account may have: ${flags.refusal}`);
+  return flags;
+}
+
 /** Selects the flags with these names from all flags of the command. */
 export function flagsAmong(all: FlagSet, names: readonly string[]): FlagSet {
   const bits = names.reduce((union, name) => union | flagBit(name), 0);

@@ -2,6 +2,7 @@
 // folder is below Trash or Junk. Many emails are moved first, by separate commands.
 import { isBelow } from '../../../mail-format/folder-name.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
+import { forgetFolders } from '../filters/filters.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 
 /** The most emails that one command moves out of deleted folders: other accounts wait during that turn of the event loop. */
@@ -9,7 +10,7 @@ const MOST_MOVED = 2_500;
 
 /**
  * Deletes folders. Mail that no other folder keeps goes to Archive; mail in folders below Trash or Junk that is in no other folder is
- * deleted. Filters stop assigning deleted labels. Returns false when too many emails are in no other folder: some of them were moved or
+ * deleted. Filters stop assigning deleted labels, and filters that move mail to a deleted folder are disabled. Returns false when too many emails are in no other folder: some of them were moved or
  * deleted, and the command must be repeated.
  */
 export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): boolean {
@@ -26,11 +27,7 @@ export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRo
     if (isInBin(folder)) deleteWithEmails(tx, folder.id);
     else deleteIntoArchive(tx, folder.id, archive);
   }
-  const gone = new Set(folders.map(({ id }) => id));
-  for (const filter of tx.filters.all()) {
-    if (filter.assignLabelId === null || !gone.has(filter.assignLabelId)) continue;
-    tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
-  }
+  forgetFolders(tx, new Set(folders.map(({ id }) => id)));
   return true;
 }
 

@@ -1,14 +1,14 @@
-// Reads from the store what a group of commands declares, before it is planned: rows and first placements of emails to announce, and words
-// of bodies for filters. Time is limited, because filters must not delay mail: if a body could not be read, the filters that need it are
-// applied after the delivery.
+// Reads from the store what a group of commands declares, before it is planned: rows and first placements of emails to announce, and the
+// parts of messages that filters look at. Time is limited, because filters must not delay mail: if a part could not be read, the filters
+// that need it are applied after the delivery.
 
 import type { Logger } from 'pino';
-import { atMost } from '../../../concurrency/time-bounds.js';
 import { isUuid } from '../../../mail-format/ids.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../../store/mailboxes.js';
 import type { DeclaredReads } from '../../runtime/behavior.js';
-import { type Asking, type EmailFacts, needsBody, type ReadBody } from '../filters/filter-match.js';
+import { type Asking, looksInside, unreadParts } from '../filters/filter-match.js';
+import { factsOf, type JudgedMessage, type ReadMessage, readParts } from '../filters/filter-reads.js';
 import { type CopyReads, NO_COPY_READS } from '../outbound/copy-reads.js';
 import type { ReservedSlots } from '../outbound/delivery-slots.js';
 import {
@@ -24,10 +24,10 @@ import type { MailboxState } from '../state/state.js';
 
 /** What a command reads before it is planned. */
 export interface CommandReads {
-  /** The id of an email of which the row and the first placements are needed, and the body when filters look at it. */
+  /** The id of an email of which the row and the first placements are needed, and the message when filters look at it. */
   readonly announced?: string;
-  /** A message of which the body is needed when filters look at it. */
-  readonly filtered?: { readonly blob: string; readonly facts: EmailFacts };
+  /** A message whose header and body are needed when filters look at them. */
+  readonly filtered?: JudgedMessage;
   /** A filter that the command creates. */
   readonly filter?: Asking;
   readonly outbound?: OutboundReads;
@@ -40,8 +40,8 @@ export interface Prefetched {
   readonly placedWithEmail: readonly Placement[];
   /** The reason why rows may be missing. */
   readonly fault?: unknown;
-  /** Words of bodies by blob. */
-  readonly bodies: ReadonlyMap<string, ReadBody>;
+  /** What filters look at in messages, by blob. */
+  readonly messages: ReadonlyMap<string, ReadMessage>;
   readonly outbound: OutboundPrefetched;
   /** Added when a plan has asked for them. */
   readonly emailReads: EmailReads;
@@ -54,7 +54,7 @@ export interface Prefetched {
 export const NOTHING_PREFETCHED: Prefetched = {
   rows: new Map(),
   placedWithEmail: [],
-  bodies: new Map(),
+  messages: new Map(),
   outbound: NO_OUTBOUND,
   emailReads: NO_EMAIL_READS,
   copyReads: NO_COPY_READS,
@@ -66,7 +66,6 @@ export interface PrefetchSources extends OutboundPrefetchSources {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-const AT_ONCE = 4;
 /** Less than the time that a gateway waits before it answers without the mailbox. */
 const READING_MS = 1_500;
 
@@ -79,30 +78,32 @@ export function prefetch(
   const all = declared.map(({ reads }) => reads);
   // Two commands of one group may announce the same email.
   const announced = [...new Set(all.flatMap((reads) => reads.announced ?? []))];
-  const asking = [...state.filters, ...all.flatMap(({ filter }) => filter ?? [])].filter(
-    ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
-  );
-  const filtered = all.flatMap((reads) => reads.filtered ?? []).filter(({ facts }) => needsBody(asking, facts));
+  const asking = [...state.filters, ...all.flatMap(({ filter }) => filter ?? [])].filter(looksInside);
+  const filtered = all.flatMap((reads) => reads.filtered ?? []).filter((message) => isRead(asking, message));
   const outbound = prefetchOutbound(sources, state, declared);
   if (announced.length + filtered.length === 0) {
     return outbound?.then((read) => ({ ...NOTHING_PREFETCHED, outbound: read }));
   }
-  const blobs = filtered.map(({ blob }) => blob);
-  return read(sources, state, { asking, announced, blobs }, outbound);
+  return read(sources, state, { asking, announced, filtered }, outbound);
 }
 
 interface Wanted {
   readonly asking: readonly Asking[];
   /** Ids of emails. */
   readonly announced: readonly string[];
-  /** Blobs of delivered messages. */
-  readonly blobs: readonly string[];
+  /** Delivered messages. */
+  readonly filtered: readonly JudgedMessage[];
+}
+
+function isRead(asking: readonly Asking[], { facts }: JudgedMessage): boolean {
+  const { header, body } = unreadParts(asking, facts);
+  return header || body;
 }
 
 async function read(
   { store, texts, log }: PrefetchSources,
   state: MailboxState,
-  { asking, announced, blobs }: Wanted,
+  { asking, announced, filtered }: Wanted,
   outbound: Promise<OutboundPrefetched> | undefined,
 ): Promise<Prefetched> {
   const { accountId } = state;
@@ -118,12 +119,12 @@ async function read(
   } catch (error) {
     fault = error;
   }
-  const judged = [...rows.values()].filter((row) => needsBody(asking, factsOf(row)));
-  const wanted = [...new Set([...judged.map(({ blob }) => blob), ...blobs])];
-  const bodies = await bodiesOf(texts, accountId, wanted, READING_MS, (err, blob) =>
-    log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
+  const found = [...rows.values()].map((row) => ({ blob: row.blob, facts: factsOf(row) }));
+  const judged = [...found.filter((message) => isRead(asking, message)), ...filtered];
+  const messages = await readParts(texts, accountId, asking, judged, READING_MS, (err, blob) =>
+    log.warn({ accountId, blob, err }, 'a message could not be read in time for filters: they follow'),
   );
-  return { ...NOTHING_PREFETCHED, rows, placedWithEmail, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
+  return { ...NOTHING_PREFETCHED, rows, placedWithEmail, messages, fault, outbound: (await outbound) ?? NO_OUTBOUND };
 }
 
 function placementsOf(state: MailboxState, emailId: string): readonly Placement[] {
@@ -133,43 +134,4 @@ function placementsOf(state: MailboxState, emailId: string): readonly Placement[
     const uid = folder.uidOf(slot);
     return uid === 0 ? [] : [{ folderId, uid }];
   });
-}
-
-/** Returns the words of bodies that could be read in time; a failed blob is passed to `failed` and has no entry. */
-export async function bodiesOf(
-  texts: EmailTexts,
-  accountId: string,
-  blobs: readonly string[],
-  withinMs: number,
-  failed: (error: unknown, blob: string) => void,
-): Promise<ReadonlyMap<string, ReadBody>> {
-  const bodies = new Map<string, ReadBody>();
-  if (blobs.length === 0) return bodies;
-  const waiting = [...blobs];
-  let isLate = false;
-  async function work(): Promise<void> {
-    for (let blob = waiting.shift(); blob !== undefined && !isLate; blob = waiting.shift()) {
-      try {
-        const { text, extent } = await texts.text(accountId, blob);
-        if (extent === 'undecoded') throw new Error('it was not decoded in time');
-        if (!isLate) bodies.set(blob, { text, isWhole: extent === 'whole' });
-      } catch (error) {
-        if (!isLate) failed(error, blob);
-      }
-    }
-  }
-  isLate = !(await atMost(Promise.all(Array.from({ length: AT_ONCE }, work)), withinMs));
-  for (const blob of blobs) {
-    if (isLate && !bodies.has(blob)) failed(new Error('it was not read in time'), blob);
-  }
-  return bodies;
-}
-
-/** The facts that filters look at, from an email's row or summary. */
-export function factsOf(
-  email: Pick<EmailSummaryRow, 'fromAddress' | 'subject' | 'hasAttachments'>,
-  body: ReadBody | null = null,
-): EmailFacts {
-  const { fromAddress, subject, hasAttachments } = email;
-  return { fromAddress, subject, hasAttachments, body };
 }

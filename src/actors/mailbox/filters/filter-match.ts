@@ -1,108 +1,128 @@
-// Decides what an account's filters do with an email. Conditions are substrings of the sender's address, the subject and the body's words,
-// without regard to case. All must hold; a condition that is not set holds. Pure.
+// Decides which filters of an account match an email. Texts are compared without regard to case. All conditions of a filter must hold; a
+// condition that is not set holds. Header and body may be unread: what then decides is undecided. Pure; delivery-plan.ts says what follows.
+import type { MessageHeader } from '../../../mail-format/header/message-header.js';
 import { caseFolded } from '../../../mail-format/words/case-fold.js';
-import type { FilterRow } from '../../../store/mailboxes.js';
+import type { FilterConditions, FilterRow } from '../../../store/mailbox-rows.js';
 
-export interface ReadBody {
-  readonly text: string;
-  /** False: the text is only the start of the body. */
+/** What the search of a body has found (body-search.ts). */
+export interface SearchedBody {
+  /** Whether the body contains these texts; the keys are conditions. */
+  readonly texts: ReadonlyMap<string, boolean>;
+  /** Whether these expressions match a part of the subject and the body. */
+  readonly patterns: ReadonlyMap<string, boolean>;
+  /** False: only the start of the body was searched for texts. */
   readonly isWhole: boolean;
 }
 
-/** The facts that filters look at. `body` is null when it was not read; conditions on it are then undecided. */
+/** The facts that filters look at. */
 export interface EmailFacts {
   readonly fromAddress: string;
   readonly subject: string;
   readonly hasAttachments: boolean;
-  readonly body: ReadBody | null;
+  readonly size: number;
+  /** Null when it was not read; conditions on it are then undecided. */
+  readonly header: MessageHeader | null;
+  /** Null when it was not read. */
+  readonly body: SearchedBody | null;
 }
 
-export interface FilterResult {
-  readonly markRead: boolean;
-  readonly labelIds: ReadonlySet<string>;
-  readonly remove: boolean;
-  /** Filters that matched. */
-  readonly matched: readonly FilterRow[];
-  /** Filters whose conditions hold, except that the unread part of the body decides. */
-  readonly undecided: readonly FilterRow[];
-}
+export type Conditions = FilterConditions;
+type FilterVerdict = 'matches' | 'differs' | 'undecided';
 
-export type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
+const HEADER_CONDITIONS = ['toContains', 'ccContains', 'headerName', 'listId'] as const;
+const BODY_CONDITIONS = ['bodyContains', 'matches'] as const;
 
-/** An email's words, case-folded once for many filters. */
+const readsHeader = (conditions: Conditions): boolean => HEADER_CONDITIONS.some((name) => conditions[name] !== null);
+const readsBody = (conditions: Conditions): boolean => BODY_CONDITIONS.some((name) => conditions[name] !== null);
+
+/** The facts of an email, whose texts are case-folded once for many filters. */
 export class FoldedFacts {
-  readonly hasAttachments: boolean;
-  readonly #fromAddress: string;
-  readonly #subject: string;
-  readonly #body: string | null;
-  readonly #isBodyWhole: boolean;
+  readonly #facts: EmailFacts;
+  readonly #folded = new Map<string, string>();
 
   constructor(facts: EmailFacts) {
-    this.hasAttachments = facts.hasAttachments;
-    this.#fromAddress = caseFolded(facts.fromAddress);
-    this.#subject = caseFolded(facts.subject);
-    this.#body = facts.body === null ? null : caseFolded(facts.body.text);
-    this.#isBodyWhole = facts.body?.isWhole === true;
+    this.#facts = facts;
   }
 
-  match(conditions: Conditions): boolean {
-    return this.matchWithoutBody(conditions) && contains(this.#body, conditions.bodyContains);
+  judge(conditions: Conditions): FilterVerdict {
+    if (!this.#holdsBySummary(conditions)) return 'differs';
+    const header = readsHeader(conditions) ? this.#judgeHeader(conditions) : 'matches';
+    if (header === 'differs') return header;
+    const body = readsBody(conditions) ? this.#judgeBody(conditions) : 'matches';
+    return body === 'matches' ? header : body;
   }
 
-  /** True when the unread part of the body decides. */
-  isUndecided(conditions: Conditions): boolean {
-    return !this.#isBodyWhole && this.matchWithoutBody(conditions) && !this.match(conditions);
-  }
-
-  matchWithoutBody(conditions: Conditions): boolean {
+  #holdsBySummary(conditions: Conditions): boolean {
+    const { hasAttachments, minSizeBytes, maxSizeBytes, fromAddressContains, subjectContains } = conditions;
+    const { size } = this.#facts;
     return (
-      (conditions.hasAttachments === null || conditions.hasAttachments === this.hasAttachments) &&
-      contains(this.#fromAddress, conditions.fromAddressContains) &&
-      contains(this.#subject, conditions.subjectContains)
+      (hasAttachments === null || hasAttachments === this.#facts.hasAttachments) &&
+      (minSizeBytes === null || size >= minSizeBytes) &&
+      (maxSizeBytes === null || size <= maxSizeBytes) &&
+      this.#contains('from', () => this.#facts.fromAddress, fromAddressContains) &&
+      this.#contains('subject', () => this.#facts.subject, subjectContains)
     );
   }
-}
 
-/** `filters` must be in order; a filter that deletes ends the evaluation. */
-export function matchFilters(filters: readonly FilterRow[], facts: EmailFacts): FilterResult {
-  const folded = new FoldedFacts(facts);
-  const matched: FilterRow[] = [];
-  const undecided: FilterRow[] = [];
-  for (const filter of filters) {
-    if (!filter.isEnabled) continue;
-    if (folded.isUndecided(filter)) undecided.push(filter);
-    if (!folded.match(filter)) continue;
-    matched.push(filter);
-    if (filter.delete === true) break;
+  #judgeHeader({ toContains, ccContains, headerName, headerContains, listId }: Conditions): FilterVerdict {
+    const { header } = this.#facts;
+    if (header === null) return 'undecided';
+    const field = (name: string, part: string | null) =>
+      this.#contains(`field ${name.toLowerCase()}`, () => header.values(name).join('\n'), part);
+    const holds =
+      this.#contains('to', () => header.addresses('to'), toContains) &&
+      this.#contains('cc', () => header.addresses('cc'), ccContains) &&
+      field('List-Id', listId) &&
+      (headerName === null || (header.values(headerName).length > 0 && field(headerName, headerContains)));
+    return holds ? 'matches' : 'differs';
   }
-  const result = resultOf(matched);
-  return { undecided: result.remove ? [] : undecided, ...result };
+
+  #judgeBody({ bodyContains, matches }: Conditions): FilterVerdict {
+    const { body } = this.#facts;
+    if (body === null) return 'undecided';
+    const isMatch = matches === null ? true : body.patterns.get(matches);
+    if (isMatch === false) return 'differs';
+    const isThere = bodyContains === null ? true : body.texts.get(bodyContains);
+    if (isThere === false && body.isWhole) return 'differs';
+    return isMatch && isThere ? 'matches' : 'undecided';
+  }
+
+  /** `key`: names the text among those that were folded before. */
+  #contains(key: string, text: () => string, part: string | null): boolean {
+    if (part === null) return true;
+    let folded = this.#folded.get(key);
+    if (folded === undefined) {
+      folded = caseFolded(text());
+      this.#folded.set(key, folded);
+    }
+    return folded.includes(caseFolded(part));
+  }
 }
 
-/** The combined effect of these filters; only the last may delete. */
-export function resultOf(matched: readonly FilterRow[]): Omit<FilterResult, 'undecided'> {
-  const remove = matched.at(-1)?.delete === true;
-  const labelIds = (remove ? [] : matched).flatMap(({ assignLabelId }) => assignLabelId ?? []);
-  return {
-    markRead: matched.some((filter) => filter.markAsRead === true),
-    labelIds: new Set(labelIds),
-    remove,
-    matched,
-  };
-}
-
-/** The part of a filter that decides whether the body must be read. */
+/** The part of a filter that decides what must be read. */
 export type Asking = Conditions & Pick<FilterRow, 'isEnabled'>;
 
-/** Whether the body's words could change the result of one of these filters. */
-export function needsBody(asking: readonly Asking[], facts: EmailFacts): boolean {
-  if (asking.length === 0) return false;
-  const folded = new FoldedFacts(facts);
-  return asking.some((filter) => filter.isEnabled && filter.bodyContains !== null && folded.matchWithoutBody(filter));
+/** The parts of an email that are not read and that may decide about a filter. */
+export interface UnreadParts {
+  readonly header: boolean;
+  readonly body: boolean;
 }
 
-function contains(folded: string | null, part: string | null): boolean {
-  return part === null || (folded?.includes(caseFolded(part)) ?? false);
+/** Whether a filter may look at more than the summary of an email. */
+export const looksInside = (filter: Asking): boolean => filter.isEnabled && (readsHeader(filter) || readsBody(filter));
+
+/** The filters that an unread part decides about. */
+export function undecided(asking: readonly Asking[], facts: EmailFacts): readonly Asking[] {
+  const folded = new FoldedFacts(facts);
+  return asking.filter((filter) => filter.isEnabled && folded.judge(filter) === 'undecided');
+}
+
+export function unreadParts(asking: readonly Asking[], facts: EmailFacts): UnreadParts {
+  const left = asking.length === 0 ? [] : undecided(asking, facts);
+  return {
+    header: facts.header === null && left.some(readsHeader),
+    body: facts.body === null && left.some(readsBody),
+  };
 }
 
 /** Sorts by priority, then by the time of creation. */

@@ -1,16 +1,17 @@
 // Queries about filters: the filters, the emails for which they wait, and a trial of a filter or of its conditions on the newest emails.
 import type { EmailSummaryRow, MailboxStore } from '../../../store/mailboxes.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
-import { bodiesOf, factsOf } from '../commands/prefetch.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { EmailTexts } from '../search/email-texts.js';
 import type { MailboxState } from '../state/state.js';
-import { type Conditions, FoldedFacts } from './filter-match.js';
+import { type Conditions, FoldedFacts, looksInside } from './filter-match.js';
+import { factsOf, readParts } from './filter-reads.js';
+import { conditionsOf, isBeyond020, wholeConditions } from './filters.js';
 
 type Names = 'filters' | 'filtersAwaitingBody' | 'testFilter' | 'testConditions';
 
 const MOST_AWAITING_BODY = 100;
-/** Limits the time to read bodies; an email whose body is not read by then counts as untested. */
+/** Limits the time to read messages; an email that is not read by then counts as untested. */
 const TRIAL_MS = 5_000;
 
 export function filterQueries(
@@ -35,12 +36,20 @@ export function filterQueries(
     async filtersAwaitingBody(state) {
       const ids = [...state.awaitingBody.keys()].slice(0, MOST_AWAITING_BODY);
       const rows = await store.summaries(state.accountId, ids);
-      const emails = rows.map(({ id: emailId, blob }) => {
+      const emails = rows.map((row) => {
+        const { id: emailId, blob, fromAddress, subject, hasAttachments, size } = row;
         const filterIds = state.awaitingBody.get(emailId)?.filterIds ?? [];
-        const filters = state.filters
-          .filter(({ id }) => filterIds.includes(id))
-          .flatMap(({ id, bodyContains }) => (bodyContains === null ? [] : [{ id, bodyContains }]));
-        return { emailId, blob, filters };
+        const waiting = state.filters.filter(({ id }) => filterIds.includes(id));
+        return {
+          emailId,
+          blob,
+          filters: waiting.flatMap((filter) => {
+            const { id, bodyContains } = filter;
+            return bodyContains === null || isBeyond020(filter) ? [] : [{ id, bodyContains }];
+          }),
+          conditions: waiting.map((filter) => ({ id: filter.id, ...conditionsOf(filter) })),
+          facts: { fromAddress, subject, hasAttachments, size },
+        };
       });
       return { reply: { emails } };
     },
@@ -52,7 +61,7 @@ export function filterQueries(
     },
 
     async testConditions(state, { conditions, limit }) {
-      return trial(state, conditions, limit);
+      return trial(state, wholeConditions(conditions), limit);
     },
   };
 }
@@ -63,13 +72,15 @@ async function matching(
   rows: readonly EmailSummaryRow[],
   texts: EmailTexts,
 ): Promise<{ matchedEmailIds: string[]; untestedCount: number }> {
-  const possible = rows.filter((row) => new FoldedFacts(factsOf(row)).matchWithoutBody(conditions));
-  if (conditions.bodyContains === null) return { matchedEmailIds: possible.map(({ id }) => id), untestedCount: 0 };
-  const blobs = [...new Set(possible.map(({ blob }) => blob))];
-  const bodies = await bodiesOf(texts, accountId, blobs, TRIAL_MS, () => {});
-  const tested = possible.map((row) => ({ id: row.id, facts: new FoldedFacts(factsOf(row, bodies.get(row.blob))) }));
+  const asking = [{ ...conditions, isEnabled: true }].filter(looksInside);
+  const judged = rows.map((row) => ({ blob: row.blob, facts: factsOf(row) }));
+  const read = asking.length === 0 ? undefined : await readParts(texts, accountId, asking, judged, TRIAL_MS, () => {});
+  const verdicts = rows.map((row) => ({
+    id: row.id,
+    verdict: new FoldedFacts(factsOf(row, read?.get(row.blob))).judge(conditions),
+  }));
   return {
-    matchedEmailIds: tested.filter(({ facts }) => facts.match(conditions)).map(({ id }) => id),
-    untestedCount: tested.filter(({ facts }) => facts.isUndecided(conditions)).length,
+    matchedEmailIds: verdicts.flatMap(({ id, verdict }) => (verdict === 'matches' ? [id] : [])),
+    untestedCount: verdicts.filter(({ verdict }) => verdict === 'undecided').length,
   };
 }

@@ -1,5 +1,7 @@
-// Port: the words of a message, for filters and search. A gateway knows how to decode messages, so the composition root passes the
+// Port: the header and the words of a message, for filters and search. A gateway knows how to decode messages, so the composition root passes the
 // implementation. Accounts take turns.
+
+import type { MessageHeader } from '../../../mail-format/header/message-header.js';
 
 /** The searchable texts of a message, apart from its subject and sender. */
 export interface SearchableTexts {
@@ -24,6 +26,8 @@ export interface BodyText {
 }
 
 export interface EmailTexts {
+  /** The header of a stored message; an empty one when there is no such blob. @throws StoreFault */
+  header(blob: string): Promise<MessageHeader>;
   /** The words of the text body and of the HTML body, at most 256 kB; '' when there is none. @throws StoreFault */
   text(accountId: string, blob: string): Promise<BodyText>;
   /** As much of the body as users are shown: from at most 8 MiB of the message. @throws StoreFault */

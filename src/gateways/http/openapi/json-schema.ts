@@ -33,6 +33,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   file: { type: 'string', contentEncoding: 'base64' },
   anyObject: { type: 'object' },
   position: { type: ['string', 'integer'] },
+  flagOrKeyword: { type: ['boolean', 'string'] },
   date: {
     type: 'string',
     description: 'ISO 8601 date or date-time, in UTC unless it has an offset',

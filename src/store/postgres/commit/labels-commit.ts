@@ -4,13 +4,13 @@
 import { type CoalescedChanges, coalesce } from '../../changes/coalesced-changes.js';
 import type { MailboxChange } from '../../mailboxes.js';
 import type { Pieces } from '../driver/statement-pieces.js';
-import { filterColumns, folderColumns } from '../mailbox/mailbox-columns.js';
+import { filterColumns, folderColumns, storedFilter } from '../mailbox/mailbox-columns.js';
 
 /** Stands for the folder's id in annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
 
 const storedFolder = folderColumns.stored();
-const storedFilter = filterColumns.stored();
+const filterValues = filterColumns.stored();
 const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `excluded.${name}`);
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
@@ -31,7 +31,7 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
       labels.push({ a, ...folder, ...counters.find(({ id }) => id === folder.id) });
     }
     for (const id of coalesced.foldersRemoved) labelsGone.push({ a, id });
-    for (const row of coalesced.filters) filters.push({ a, ...row });
+    for (const row of coalesced.filters) filters.push({ a, ...storedFilter(row) });
     for (const id of coalesced.filtersRemoved) filtersGone.push({ a, id });
     for (const row of coalesced.filtersAwaitingBody) {
       awaitingBody.push({ a, id: row.emailId, filters: row.filterIds, placed: row.placed });
@@ -70,7 +70,7 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
       using json_to_recordset(${JSON.stringify(unannotated)}::json) as r (a uuid, f uuid, name text), passed p
       where t.account_id = r.a and t.folder_id = r.f and t.name = r.name and p.a = r.a
     ), filter as (
-      insert into filters (account_id, ${sql.unsafe(filterColumns.names)}) select a, ${sql.unsafe(storedFilter)}
+      insert into filters (account_id, ${sql.unsafe(filterColumns.names)}) select a, ${sql.unsafe(filterValues)}
       from json_to_recordset(${JSON.stringify(filters)}::json)
         as x (a uuid, ${sql.unsafe(filterColumns.recordset)})
       join passed using (a)

@@ -65,7 +65,36 @@ export const folderCounters = folderColumns.only('uidNext', 'total', 'unread', '
 /** Properties of a folder that may change, without its counters. */
 export const changingFolderColumns = folderColumns.only('name', 'color', 'sortOrder', 'isSubscribed');
 
-export const filterColumns = columnsOf<FilterRow>({
+/** A filter as it is stored. A node of 0.2.0 sees a filter as disabled that has what it does not know (`isEnabled`). */
+interface StoredFilter extends FilterRow {
+  readonly isActive: boolean | null;
+}
+
+const BEYOND = [
+  'toContains',
+  'ccContains',
+  'headerName',
+  'listId',
+  'minSizeBytes',
+  'maxSizeBytes',
+  'matches',
+  'moveToFolderId',
+  'flag',
+  'stop',
+] as const;
+
+const isBeyond = (filter: FilterRow): boolean => BEYOND.some((name) => filter[name] !== null && filter[name] !== false);
+
+export function storedFilter(filter: FilterRow): StoredFilter {
+  const { isEnabled } = filter;
+  return isBeyond(filter) ? { ...filter, isEnabled: false, isActive: isEnabled } : { ...filter, isActive: null };
+}
+
+export function filterOf({ isActive, ...filter }: StoredFilter): FilterRow {
+  return isBeyond(filter) ? { ...filter, isEnabled: isActive ?? filter.isEnabled } : filter;
+}
+
+export const filterColumns = columnsOf<StoredFilter>({
   id: uuid(),
   name: text(),
   isEnabled: flag(),
@@ -74,9 +103,22 @@ export const filterColumns = columnsOf<FilterRow>({
   subjectContains: text('subject_contains'),
   bodyContains: text('body_contains'),
   hasAttachments: flag(),
+  toContains: text(),
+  ccContains: text(),
+  headerName: text(),
+  headerContains: text(),
+  listId: text(),
+  minSizeBytes: integer(),
+  maxSizeBytes: integer(),
+  matches: text(),
   markAsRead: flag(),
   assignLabelId: uuid(),
+  moveToFolderId: uuid(),
+  flag: text(),
   delete: flag('delete_email'),
+  stop: flag(),
+  disabledReason: text(),
+  isActive: flag(),
   createdAt: time(),
   updatedAt: time(),
   lastAppliedAt: time(),

@@ -6,7 +6,6 @@ import type {
   EmailPage,
   Expunged,
   ExpungedPage,
-  FilterRow,
   FiltersAwaitingBody,
   FolderRow,
   KeywordSet,
@@ -20,7 +19,7 @@ import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
 import { guarded, type Sql } from '../driver/client.js';
 import { ID_OCTETS } from '../driver/id-set.js';
-import { filterColumns, folderColumns } from './mailbox-columns.js';
+import { filterColumns, filterOf, folderColumns } from './mailbox-columns.js';
 
 const PAGE_ROWS = 20_000;
 /** At most this many expunged UIDs of an account are loaded, the newest. */
@@ -115,7 +114,7 @@ export async function keywordSets(sql: Sql, accountId: string): Promise<readonly
 /** Lists are null when they are empty. */
 export interface OverviewRow {
   readonly folders: FolderRow[] | null;
-  readonly filters: FilterRow[] | null;
+  readonly filters: Parameters<typeof filterOf>[0][] | null;
   readonly filtersAwaitingBody: FiltersAwaitingBody[] | null;
   readonly drafts: DraftEmail[] | null;
   readonly annotations: AnnotationRow[] | null;
@@ -183,7 +182,7 @@ export const overviewFields = (mostExpunged: number): string => `
 export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
   return {
     folders: row.folders ?? [],
-    filters: row.filters ?? [],
+    filters: (row.filters ?? []).map(filterOf),
     filtersAwaitingBody: row.filtersAwaitingBody ?? [],
     drafts: row.drafts ?? [],
     annotations: row.annotations ?? [],

@@ -272,6 +272,7 @@ test('an account that gets mail all the time has a last try, too', async (t) => 
   await new Promise<void>((resolve, reject) => {
     const bodyFilters = startBodyFiltering({
       texts: {
+        header: async () => Promise.reject(new Error('no header is asked for')),
         async longText() {
           if (++tries > 50) reject(new Error('no try is the last one'));
           bodyFilters.note('a');

@@ -50,6 +50,7 @@ export async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitM
   const gate = { open: Promise.resolve() };
   const names = new Map<string, { recipients: string; attachments: string }>();
   const texts = {
+    header: async () => Promise.reject(new Error('no filter is here')),
     text: async () => Promise.reject(new Error('no filter is here')),
     longText: async () => Promise.reject(new Error('no filter is here')),
     searchable: async (messages: readonly StoredMessage[]) => {

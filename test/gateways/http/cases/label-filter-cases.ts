@@ -1,8 +1,14 @@
 // Says what the routes of labels and filters reply, case by case, in the order in which endpoints.test.ts runs them.
 
+import { NO_ACTIONS, NO_CONDITIONS } from '../../../support/filter-row.js';
 import { ONE_TOO_MANY } from '../fault-injection.js';
 import { filterIdOf, labelIdOf } from './aliases.js';
 import { LABEL_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
+
+const FURTHER = {
+  ...{ toContains: 'a', ccContains: 'b', headerName: 'X-C', headerContains: 'c', listId: 'd', matches: '^e' },
+  ...{ minSizeBytes: 1, maxSizeBytes: 2_000_000_000_000, stop: true },
+};
 
 export function labelFilterCases(): readonly Step[] {
   const [emailId, otherId] = [READ_ID, NO_ID];
@@ -136,19 +142,18 @@ export function labelFilterCases(): readonly Step[] {
           name: 'Bills',
           isEnabled: true,
           priority: 1,
-          fromAddressContains: null,
+          ...NO_CONDITIONS,
+          ...NO_ACTIONS,
           subjectContains: 'subject',
-          bodyContains: null,
-          hasAttachments: null,
-          markAsRead: null,
           assignLabelId: first,
-          delete: null,
+          disabledReason: null,
           createdAt: body.createdAt,
           updatedAt: body.createdAt,
           lastAppliedAt: null,
           timesApplied: 0,
           assignLabelName: 'Home',
           assignLabelColor: '#A1b2C3',
+          moveToFolderName: null,
         }),
     },
     { route: `POST ${F}`, json: {}, status: 400, fields: ['name', 'isEnabled', 'priority'] },
@@ -184,6 +189,18 @@ export function labelFilterCases(): readonly Step[] {
       fields: ['name'],
     })),
     { route: `POST ${F}`, json: { ...rule, name: ONE_TOO_MANY }, status: 400, fields: ['name'] },
+    { route: `POST ${F}`, json: { ...rule, matches: '(' }, status: 400, fields: ['matches'] },
+    { route: `POST ${F}`, json: { ...rule, matches: 'a{1,1000}' }, status: 400, fields: ['matches'] },
+    { route: `POST ${F}`, json: { ...rule, matches: 'x'.repeat(301) }, status: 400, fields: ['matches'] },
+    { route: `POST ${F}`, json: { ...rule, headerContains: 'high' }, status: 400, fields: ['headerName'] },
+    { route: `POST ${F}`, json: { ...rule, moveToFolderId: 'drafts' }, status: 400, fields: ['moveToFolderId'] },
+    { route: `POST ${F}`, json: { ...rule, moveToFolderId: otherId }, status: 400, fields: ['moveToFolderId'] },
+    {
+      route: `POST ${F}`,
+      json: { ...rule, headerName: 'X Priority', minSizeBytes: -1, maxSizeBytes: 1.5, flag: '\\Seen', stop: 1 },
+      status: 400,
+      fields: ['headerName', 'minSizeBytes', 'maxSizeBytes', 'flag', 'stop'],
+    },
     { route: `PUT ${filter}`, path: `${F}/${filterIdOf(1)}`, json: { ...rule, isEnabled: false }, status: 204 },
     {
       route: `GET ${F}`,
@@ -249,6 +266,29 @@ export function labelFilterCases(): readonly Step[] {
       fields: ['subjectContains', 'hasAttachments'],
     },
     { route: `POST ${F}/test`, path: `${F}/test?limit=0`, json: rule, status: 400, fields: ['limit'] },
+    {
+      route: `PUT ${filter}`,
+      path: `${F}/${filterIdOf(1)}`,
+      json: { ...rule, ...FURTHER, moveToFolderId: 'Archive', flag: true },
+      status: 204,
+    },
+    {
+      route: `GET ${F}`,
+      status: 200,
+      check: (t, body) => t.like(body[0], { ...FURTHER, flag: true, moveToFolderName: 'Archive', isEnabled: true }),
+    },
+    {
+      route: `POST ${F}/test`,
+      json: { matches: '^SUBJ', minSizeBytes: 1, toContains: '' },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { matchCount: 1, matchedEmailIds: [UNREAD_ID], untestedCount: 0 }),
+    },
+    {
+      route: `POST ${F}/test`,
+      json: { toContains: 'nobody' },
+      status: 200,
+      check: (t, body) => t.is(body.matchCount, 0),
+    },
     { route: `DELETE ${filter}`, path: `${F}/${filterIdOf(1)}`, status: 204 },
     { route: `DELETE ${filter}`, path: `${F}/${filterIdOf(1)}`, status: 404 },
     { route: `DELETE ${filter}`, path: `${F}/x`, status: 404 },
