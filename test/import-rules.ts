@@ -35,6 +35,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'actors/runtime/errors',
       'concurrency/',
       'mail-format/',
+      'store/addresses/',
       'store/clock',
       'store/directory',
       'store/errors',

@@ -12,7 +12,7 @@ export function newAddress(text: string): string {
   if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
   if (address.startsWith('*@'))
     throw new CommandError(
-      `${address} is every address of a domain, and an account has single ones: mail for the others waits as unclaimed mail (see mansio unclaimed)`,
+      `${address} is every address of a domain, and an account has single ones: lead the others to it (mansio alias add '${address}' --to ACCOUNT)`,
     );
   if (hasTag(text)) {
     throw new CommandError(`an address of an account has no +tag (mail for ${text} goes to ${address})`);

@@ -1,4 +1,4 @@
-// `mansio domain add | list | show | remove`: the domains for which this server accepts mail, the keys that sign their mail, and the DNS
+// `mansio domain add | list | show | remove | alias`: the domains for which this server accepts mail, the keys that sign their mail, and the DNS
 // records to publish. Running nodes apply changes at once, changes of keys within seconds. `domain-relay.ts` has `mansio domain relay`.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -8,7 +8,6 @@ import { readConfig } from '../node/config/config.js';
 import { zoneLines } from '../node/domains/dns-records.js';
 import { type DomainRecords, domainRecords, type RecordSettings } from '../node/domains/domain-records.js';
 import { readPublicEndpoints } from '../node/domains/public-endpoints.js';
-import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresRelays } from '../store/postgres/outbound/relays.js';
 import type { RelaySetting } from '../store/relays.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
@@ -36,11 +35,15 @@ interface DomainView extends DomainRecords {
   readonly name: string;
   /** The smart host of its senders, without the password, or `direct`; null: as MANSIO_RELAY_URL says. */
   readonly relay: string | null;
+  /** The domain of which it is another name; null for a domain of its own. */
+  readonly aliasOf: string | null;
 }
 
 interface Settings extends RecordSettings {
   /** The smart hosts by domain, and that of MANSIO_RELAY_URL. */
   readonly relays: ReadonlyMap<string, RelaySetting>;
+  /** The domains that have another name, keyed by that name. */
+  readonly aliases: ReadonlyMap<string, string>;
   readonly relayUrl: string | undefined;
 }
 
@@ -100,17 +103,51 @@ export function registerDomain(program: Command): void {
     return { name, removed: true };
   });
 
+  const alias = group
+    .command('alias')
+    .description('host a domain as another name of one: its addresses are the addresses of the other')
+    .argument('<new>', 'the other name')
+    .argument('<domain>', 'the hosted domain that it names');
+  reporting(
+    alias,
+    async (text: string, of: string) => {
+      const [name, target] = [domainName(text), domainName(of)];
+      return withStore(async (store) => {
+        await refuseUnhosted(store, target);
+        const { added, made } = await hostDomain(store, name);
+        await store.directory.aliasDomain(name, target);
+        return viewAdded(store, name, added, made);
+      });
+    },
+    addedInWords,
+  );
+
   registerDomainRelay(group);
+}
+
+/** Checked before the alias is hosted, so that a wrong name leaves nothing behind. */
+async function refuseUnhosted({ directory }: CommandStore, name: string): Promise<void> {
+  if (!(await directory.domains()).some((domain) => domain.name === name))
+    throw new CommandError(`not a hosted domain: ${name}`);
 }
 
 async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain> {
   const wanted = await wantedKeys(name, options);
   return withStore(async (store) => {
     const { added, made } = await hostDomain(store, name, wanted);
-    const plan = viewOf(name, await keysOf(store.signingKeys, name), await readSettings(store.sql));
-    const madeSelectors = made.map(({ selector }) => selector);
-    return { name, added, dkimKeys: made.length > 0 ? 'made' : 'present', madeSelectors, ...plan };
+    return viewAdded(store, name, added, made);
   });
+}
+
+async function viewAdded(
+  store: CommandStore,
+  name: string,
+  added: boolean,
+  made: readonly SigningKey[],
+): Promise<AddedDomain> {
+  const plan = viewOf(name, await keysOf(store.signingKeys, name), await readSettings(store));
+  const madeSelectors = made.map(({ selector }) => selector);
+  return { name, added, dkimKeys: made.length > 0 ? 'made' : 'present', madeSelectors, ...plan };
 }
 
 /** Hosts the domain, with the wanted keys, or with new ones when it has none. Returns the keys that were added. */
@@ -182,19 +219,22 @@ async function keysOf(signingKeys: SigningKeyStore, domain: string): Promise<rea
 }
 
 async function listDomains(): Promise<readonly ListedDomain[]> {
-  return withStore(async ({ sql, directory, signingKeys }: CommandStore) => {
-    const [domains, keys] = [await directory.domains(), await signingKeys.all()];
-    const settings = await readSettings(sql);
+  return withStore(async (store: CommandStore) => {
+    const [domains, keys] = [await store.directory.domains(), await store.signingKeys.all()];
+    const settings = await readSettings(store);
     return domains.map(({ name, createdAt }) => ({ name, createdAt, ...viewOf(name, keys, settings) }));
   });
 }
 
-async function readSettings(sql: Sql): Promise<Settings> {
+async function readSettings({ sql, directory }: Pick<CommandStore, 'sql' | 'directory'>): Promise<Settings> {
   const config = readConfig();
   const { dkim } = config;
   const fallback = dkim && { selector: dkim.selector, ...(await readKey('MANSIO_DKIM_KEY', dkim.key)) };
   const relays = await postgresRelays(sql).all();
-  return { endpoints: await readPublicEndpoints(sql, config), fallback, relays, relayUrl: config.relayUrl };
+  const routed = await directory.routedDomains();
+  const aliases = new Map(routed.flatMap(({ name, aliasOf }) => (aliasOf === null ? [] : [[name, aliasOf] as const])));
+  const endpoints = await readPublicEndpoints(sql, config);
+  return { endpoints, fallback, relays, aliases, relayUrl: config.relayUrl };
 }
 
 /** `keys`: those of all domains. */
@@ -202,20 +242,29 @@ function viewOf(name: string, keys: readonly SigningKey[], settings: Settings): 
   const relay = settings.relays.get(name);
   const spf = spfNote(relay, settings.relayUrl);
   const { notes, ...records } = domainRecords(name, keys, settings);
-  return { relay: shownRelay(relay), ...records, notes: spf === undefined ? notes : [...notes, spf] };
+  const aliasOf = settings.aliases.get(name) ?? null;
+  return { relay: shownRelay(relay), aliasOf, ...records, notes: spf === undefined ? notes : [...notes, spf] };
 }
 
-function addedInWords({ name, added, dkimKeys, madeSelectors, ...plan }: AddedDomain): string {
+function addedInWords({ name, added, aliasOf, dkimKeys, madeSelectors, ...plan }: AddedDomain): string {
   const selectors = dkimKeys === 'made' ? madeSelectors : plan.dkim.map(({ selector }) => selector);
   const keys = `DKIM keys: ${dkimKeys === 'made' ? 'made' : 'already there'} (${selectors.join(', ')})`;
-  return [textOf({ name, added }), '', keys, '', 'DNS records to publish:', ...zoneLines(plan)].join('\n');
+  return [
+    textOf({ name, added, ...(aliasOf !== null && { aliasOf }) }),
+    '',
+    keys,
+    '',
+    'DNS records to publish:',
+    ...zoneLines(plan),
+  ].join('\n');
 }
 
 function listInWords(domains: readonly ListedDomain[]): string {
-  const rows = domains.map(({ name, createdAt, dkim }) => ({
+  const rows = domains.map(({ name, createdAt, dkim, aliasOf }) => ({
     name,
     createdAt,
     selectors: dkim.map(({ selector }) => selector),
+    aliasOf,
   }));
   return textOf(rows);
 }

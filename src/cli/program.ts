@@ -6,6 +6,7 @@ import { loadEnvFile } from '../node/config/config.js';
 import { version } from '../node/version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
+import { registerAlias } from './alias.js';
 import { registerBackup } from './backup.js';
 import { registerCluster } from './cluster.js';
 import { registerConfig } from './config.js';
@@ -35,6 +36,7 @@ export function assemble(program: Command): Command {
   registerDomain(program);
   registerAccount(program);
   registerAddress(program);
+  registerAlias(program);
   registerUnclaimed(program);
   registerKey(program);
   registerQueue(program);

@@ -2,8 +2,8 @@
 // address claims its mail (`mansio account create`, `mansio address add --verified`); these commands handle the rest.
 import type { Command } from 'commander';
 import { canonicalAddress } from '../mail-format/address.js';
+import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../store/addresses/unclaimed.js';
 import { postgresUnclaimed } from '../store/postgres/accounts/unclaimed.js';
-import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../store/unclaimed.js';
 import { domainName, existingAccount } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
 import { type CommandStore, withStore } from './store.js';

@@ -1,5 +1,6 @@
 // Port: domains, accounts, addresses and API keys. These small tables are read by every node and rarely written; nothing in them
 // belongs to the state of a mailbox.
+import type { AliasRoute, AliasStore } from './addresses/aliases.js';
 
 export const SCOPES = ['smtp', 'pop3', 'imap', 'api:read', 'api:write', 'app', 'internal'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -104,6 +105,9 @@ export interface AddressOwner {
   readonly isUnclaimed: boolean;
 }
 
+/** What an address leads to: an account or unclaimed mailbox, or an alias. An account comes before an alias, that before a mailbox. */
+export type AddressRoute = AddressOwner | AliasRoute;
+
 export type UnclaimedResult =
   /** `isNew`: this call created the account. */
   | { readonly kind: 'opened'; readonly accountId: string; readonly isNew: boolean }
@@ -120,6 +124,7 @@ export interface UnclaimedUsage {
 export type DirectoryChange =
   | { readonly kind: 'key-revoked'; readonly keyId: string }
   | { readonly kind: 'domains' }
+  /** `*@domain`: the addresses of the domain that no account has. */
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'account-deleted'; readonly accountId: string }
   /** Changes may have been missed because the connection broke: drop everything. */
@@ -130,7 +135,7 @@ export class DirectoryConflict extends Error {
 }
 
 /** All addresses in this port are lower case and without a `+tag` (see mail/address). */
-export interface DirectoryStore {
+export interface DirectoryStore extends AliasStore {
   domains(): Promise<readonly Domain[]>;
   /** Returns false when the domain exists already. */
   addDomain(name: string): Promise<boolean>;
@@ -169,6 +174,8 @@ export interface DirectoryStore {
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
   /** Returns the owner; unverified addresses have none. */
   ownerOf(address: string): Promise<AddressOwner | undefined>;
+  /** Undefined when nobody has the address; concurrent look-ups share a statement. */
+  routeOf(address: string): Promise<AddressRoute | undefined>;
   /** Creates a mailbox without a login for an unknown address of a hosted domain, at most `limit` per domain; free of races. */
   openUnclaimed(address: string, limit: number): Promise<UnclaimedResult>;
   /** Whether the domain of the address has fewer than `limit` unclaimed addresses. */

@@ -44,7 +44,8 @@ test('address list and remove', async (t) => {
 });
 
 test('an account has no address that stands for all of a domain', async (t) => {
-  const wildcard = /^error: \*@example\.test is every address of a domain, .*mansio unclaimed\)\n$/;
+  const wildcard =
+    /^error: \*@example\.test is every address of a domain, .*\(mansio alias add '\*@example\.test' --to ACCOUNT\)\n$/;
   for (const args of [
     ['address', 'add', '--account', 'taken@example.test', '--address', '*@Example.test', '--verified'],
     ['account', 'create', '--email', '*@example.test', '--name', 'All'],

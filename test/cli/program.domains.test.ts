@@ -39,7 +39,7 @@ test('domain add, list and remove', async (t) => {
   const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === added.name);
   const { records, notes } = added;
   const { dkim, relay } = added;
-  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim, relay, records, notes });
+  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim, relay, aliasOf: null, records, notes });
   t.is(relay, null);
   t.deepEqual(await json('domain', 'show', 'BÜCHER.test'), listed);
   t.deepEqual(await json('domain', 'remove', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', removed: true });
@@ -227,8 +227,8 @@ test('without --json people get text', async (t) => {
   t.regex(again, /\nadded {2}no\n\nDKIM keys: already there \(mansio-ed25519, mansio\)\n/);
   t.regex(added, records);
   const listed = (await mansio('domain', 'list')).out;
-  t.regex(listed, /^name +createdAt +selectors\n/);
-  t.regex(listed, /\ntext\.test +\S+ +mansio-ed25519 mansio\n/);
+  t.regex(listed, /^name +createdAt +selectors +aliasOf\n/);
+  t.regex(listed, /\ntext\.test +\S+ +mansio-ed25519 mansio +-\n/);
   t.notRegex(listed, /DNS records| IN /);
   const shown = (await mansio('domain', 'show', 'text.test')).out;
   t.true(added.endsWith(`\nDNS records to publish:\n${shown}`));

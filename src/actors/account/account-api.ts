@@ -7,6 +7,7 @@ import type { SessionStore } from '../../store/sessions.js';
 import type { PasskeyStore } from '../../store/sign-in/passkeys.js';
 import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js';
 import type { KeyUses } from '../directory/key-uses.js';
+import type { HostedDomains, Senders } from '../directory/protocol.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import { createKeyring } from './keyring.js';
 import { createPasskeys } from './passkeys.js';
@@ -21,6 +22,7 @@ const MOST_SUBSCRIPTIONS = 20;
 
 export interface AccountApiOptions {
   readonly directory: DirectoryStore;
+  readonly senders: Senders & HostedDomains;
   readonly sessions: SessionStore;
   readonly passkeys: PasskeyStore;
   readonly preferences: PreferenceStore;
@@ -43,7 +45,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
     keys: createKeyring({ store, keyUses, random }),
     passkeys: createPasskeys(options.passkeys),
     sessions: createSessions({ store: options.sessions, keyUses, random, time: options.time }),
-    profiles: createProfiles({ store, random }),
+    profiles: createProfiles({ store, senders: options.senders, random }),
     preferences: createPreferences(preferences, mailboxes),
     push: {
       async subscribe(accountId, subscription) {

@@ -61,11 +61,26 @@ export interface Passkeys extends Pick<PasskeyStore, 'list' | 'remove' | 'find' 
 
 export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
 
+/** An additional address as the account sees it. */
+export interface ProfileAddress extends AccountAddress {
+  /** The account gets its mail by an alias, which the operator has made. */
+  readonly isAlias: boolean;
+  /** The account may send as the address. */
+  readonly canSend: boolean;
+}
+
+interface AccountProfile extends Profile {
+  readonly additionalAddresses: readonly ProfileAddress[];
+}
+
 export interface Profiles {
-  read(accountId: string): Promise<Profile | undefined>;
+  /** With the aliases as which the account may send. */
+  read(accountId: string): Promise<AccountProfile | undefined>;
+  /** Whether the account may send as the address. */
+  maySendAs(accountId: string, address: string): Promise<boolean>;
   /** False when there is no such account. */
   rename(accountId: string, displayName: string): Promise<boolean>;
-  addAddress(accountId: string, address: string): Promise<AccountAddress | AddressRefusal>;
+  addAddress(accountId: string, address: string): Promise<ProfileAddress | AddressRefusal>;
   /** False when the account has no additional address with this id. */
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
 }

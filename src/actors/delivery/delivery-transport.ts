@@ -56,8 +56,8 @@ interface Answer {
 export type RecipientOutcome =
   | (Answer & {
       readonly kind: 'delivered';
-      /** The account of this store that gets the message in the sender's commit. Absent when a remote host accepted the message. */
-      readonly localAccountId?: string;
+      /** The accounts of this store that get the message in the sender's commit. Absent when a remote host accepted the message. */
+      readonly localAccountIds?: readonly string[];
       /** How a remote host accepted it: with the DSN request, or without, because it does not support DSN (RFC 3461 §5.2). */
       readonly onward?: 'passed' | 'relayed';
     })

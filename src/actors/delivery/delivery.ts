@@ -294,11 +294,14 @@ export class Delivery {
 
   /** Delivers one copy per mailbox, even if several of its addresses are recipients. */
   #once(outcome: DeliveryReport['outcomes'][number]): Report['outcomes'][number] {
-    if (outcome.kind !== 'delivered' || outcome.localAccountId === undefined) return outcome;
-    const { localAccountId, ...rest } = outcome;
-    if (this.#localAccountIds.has(localAccountId)) return rest;
-    this.#localAccountIds.add(localAccountId);
-    return outcome;
+    if (outcome.kind !== 'delivered' || outcome.localAccountIds === undefined) return outcome;
+    const { localAccountIds, ...rest } = outcome;
+    const further = localAccountIds.filter((accountId) => !this.#localAccountIds.has(accountId));
+    for (const accountId of further) this.#localAccountIds.add(accountId);
+    const [first, ...others] = further;
+    if (first === undefined) return rest;
+    // The first has a member of its own, which nodes of 0.2.0 know.
+    return { ...rest, localAccountId: first, ...(others.length > 0 && { otherLocalAccountIds: others }) };
   }
 
   /** Undefined when the node no longer waits. */

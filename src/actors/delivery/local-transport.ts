@@ -6,7 +6,13 @@ import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
 import type { MessageIndex } from '../../mail-format/message-index.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
-import type { Directory, Recipient } from '../directory/protocol.js';
+import {
+  type Directory,
+  existingUnclaimedIn,
+  mailboxesOf,
+  type Recipient,
+  unclaimedIn,
+} from '../directory/protocol.js';
 import type { DeliveryReport, DeliveryTask, DeliveryTransport, RecipientOutcome } from './delivery-transport.js';
 import type { MessageFactSource, MessageFacts } from './message-facts.js';
 
@@ -33,7 +39,7 @@ export type HostedTransport = HostedDelivery & { readonly isHosted: IsHosted };
 
 type Address = DeliveryTask['recipients'][number];
 type Judgement =
-  | { readonly kind: 'delivered'; readonly localAccountId: string }
+  | { readonly kind: 'delivered'; readonly localAccountIds: readonly string[] }
   | { readonly kind: 'temporary' | 'permanent'; readonly statusCode: string; readonly text: string };
 
 const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'temporary', statusCode, text });
@@ -51,16 +57,14 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport 
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
     if (exceedsHopLimit(message)) return recipients.map(() => LOOP);
-    const unclaimed: string[] = [];
-    const existing: string[] = [];
     const found: (Recipient | undefined)[] = [];
+    const known = () => found.flatMap((recipient) => recipient ?? []);
     for (const { address } of recipients) {
-      const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, unclaimed);
-      if (recipient?.kind === 'unclaimed') unclaimed.push(recipient.address);
-      if (recipient?.kind === 'mailbox' && recipient.unclaimedAddress !== undefined)
-        existing.push(recipient.unclaimedAddress);
-      found.push(recipient);
+      found.push(
+        wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, unclaimedIn(known())),
+      );
     }
+    const [unclaimed, existing] = [unclaimedIn(known()), existingUnclaimedIn(known())];
     const isUnclaimed = unclaimed.length + existing.length > 0;
     const made = isUnclaimed
       ? await directory.openUnclaimed([...new Set(unclaimed)], message.summary.size, existing)
@@ -121,11 +125,16 @@ async function isHosted(
 function judgementOf(recipient: Recipient, unclaimed: ReadonlyMap<string, string> | undefined): Judgement {
   switch (recipient.kind) {
     case 'mailbox':
-      return { kind: 'delivered', localAccountId: recipient.accountId };
-    case 'unclaimed': {
-      const localAccountId = unclaimed?.get(recipient.address);
-      return localAccountId === undefined ? FULL : { kind: 'delivered', localAccountId };
+    case 'unclaimed':
+    case 'several': {
+      const ids = mailboxesOf(recipient).map((mailbox) =>
+        mailbox.kind === 'mailbox' ? mailbox.accountId : unclaimed?.get(mailbox.address),
+      );
+      const localAccountIds = ids.flatMap((id) => id ?? []);
+      return localAccountIds.length < ids.length ? FULL : { kind: 'delivered', localAccountIds };
     }
+    case 'loop':
+      return LOOP;
     case 'unknown':
       return UNKNOWN;
     case 'full':
@@ -137,6 +146,6 @@ function judgementOf(recipient: Recipient, unclaimed: ReadonlyMap<string, string
 
 function outcomeOf(recipientId: string, judgement: Judgement, host: string): RecipientOutcome {
   if (judgement.kind !== 'delivered') return { ...judgement, recipientId, host };
-  const { kind, localAccountId } = judgement;
-  return { kind, localAccountId, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
+  const { kind, localAccountIds } = judgement;
+  return { kind, localAccountIds, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
 }

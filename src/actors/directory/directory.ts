@@ -7,15 +7,24 @@ import { clock } from '../../store/clock.js';
 import type { DirectoryChange, DirectoryStore, StoredKey } from '../../store/directory.js';
 import { sessionEnd } from '../../store/sessions.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
-import { AddressCache } from './address-cache.js';
+import { AddressResolution, isAlias } from './address-resolution.js';
 import { matchesHash, parseApiKey } from './api-key.js';
+import { HostedDomainCache } from './hosted-domains.js';
 import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
-import type { Directory, HostedDomains, LoginClaims, LoginResult, Principal, Recipient } from './protocol.js';
+import type {
+  Directory,
+  HostedDomains,
+  LoginClaims,
+  LoginResult,
+  Principal,
+  Recipient,
+  RecipientMailbox,
+  SenderAlias,
+  Senders,
+} from './protocol.js';
+import { mailboxesOf, unclaimedIn } from './protocol.js';
 import { domainOf, isRole, UnclaimedMailboxes } from './unclaimed-mailboxes.js';
-
-/** "Not hosted" is a permanent refusal, so it is never based on a list of hosted domains that is older than this. */
-const HOSTED_MS = 1_000;
 
 export interface DirectoryOptions {
   readonly store: DirectoryStore;
@@ -43,13 +52,13 @@ export async function createDirectory(options: DirectoryOptions): Promise<Cached
   return directory;
 }
 
-class CachedDirectory implements Directory, HostedDomains {
+class CachedDirectory implements Directory, HostedDomains, Senders {
   readonly #options: DirectoryOptions;
   readonly #store: DirectoryStore;
   readonly #log: { info(fields: object, message: string): void };
-  readonly #now: () => number;
   readonly #time: () => number;
-  readonly #owners = new AddressCache();
+  readonly #domains: HostedDomainCache;
+  readonly #addresses: AddressResolution;
   readonly #unclaimedMailboxes: UnclaimedMailboxes;
   readonly #logins: Logins;
   readonly #revokedKeys = new Subject<string>();
@@ -58,8 +67,6 @@ class CachedDirectory implements Directory, HostedDomains {
   /** Prefixes of the keys that the next read fetches. */
   readonly #prefixes = new Set<string>();
   readonly #keyReads: CoalescedReads<ReadonlyMap<string, StoredKey>>;
-  #hosted: Promise<ReadonlySet<string>> | undefined;
-  #hostedReadAt = 0;
   #stopWatching = async () => {};
   #stopListening = () => {};
   readonly revokedKeys$ = this.#revokedKeys.asObservable();
@@ -71,9 +78,10 @@ class CachedDirectory implements Directory, HostedDomains {
     const { store, mailboxes, log, now = () => performance.now(), time = () => clock.now() } = options;
     this.#store = store;
     this.#log = log;
-    this.#now = now;
     this.#time = time;
-    this.#unclaimedMailboxes = new UnclaimedMailboxes(this.#store, mailboxes, this.#now);
+    this.#domains = new HostedDomainCache(store, now);
+    this.#addresses = new AddressResolution(store, this.#domains);
+    this.#unclaimedMailboxes = new UnclaimedMailboxes(this.#store, mailboxes, now);
     this.#logins = new Logins(this.#store, this.#log);
     this.#keyReads = new CoalescedReads(() => this.#readKeys());
   }
@@ -84,7 +92,7 @@ class CachedDirectory implements Directory, HostedDomains {
     this.#stopWatching = await this.#store.watch((change) => this.#onChange(change));
     this.#stopListening =
       this.#options.revocations?.listen((keyId) => this.#revokedKeys.next(keyId)) ?? this.#stopListening;
-    await this.#hostedDomains().catch(async (error: unknown) => {
+    await this.#domains.all().catch(async (error: unknown) => {
       this.#stopListening();
       await this.#stopWatching();
       throw error;
@@ -94,9 +102,9 @@ class CachedDirectory implements Directory, HostedDomains {
   async recipient(text: string, beside: readonly string[] = []): Promise<Recipient> {
     const address = canonicalAddress(text);
     if (address === undefined) return { kind: 'notHosted' };
-    if (!(await this.#isHosted(domainOf(address)))) return { kind: 'notHosted' };
-    // Routes twice, because an unclaimed mailbox may have been deleted after it was cached.
-    return (await this.#route(address, beside)) ?? (await this.#route(address, beside)) ?? { kind: 'unknown' };
+    if ((await this.#domains.find(domainOf(address))) === undefined) return { kind: 'notHosted' };
+    // Resolves twice, because an unclaimed mailbox may have been deleted after it was cached.
+    return (await this.#resolve(address, beside)) ?? (await this.#resolve(address, beside)) ?? { kind: 'unknown' };
   }
 
   async openUnclaimed(
@@ -137,17 +145,24 @@ class CachedDirectory implements Directory, HostedDomains {
   /** Checks the address even when its domain is not hosted here: an address elsewhere can be verified too. */
   async isAddressOf(accountId: string, text: string): Promise<boolean> {
     const address = canonicalAddress(text);
-    if (address === undefined) return false;
-    const owner = await this.#owners.owner(address, () => this.#store.ownerOf(address));
-    return owner !== undefined && !owner.isUnclaimed && owner.accountId === accountId;
+    return address !== undefined && this.#addresses.isOwn(accountId, address);
+  }
+
+  async maySendAs(accountId: string, text: string): Promise<boolean> {
+    const address = canonicalAddress(text);
+    return address !== undefined && this.#addresses.maySendAs(accountId, address);
+  }
+
+  senderAliases(accountId: string, addresses: readonly string[]): Promise<readonly SenderAlias[]> {
+    return this.#addresses.senderAliases(accountId, addresses);
   }
 
   noteUse(keyId: string): void {
     this.#options.keyUses?.note(keyId);
   }
 
-  hosts(domain: string): Promise<boolean> {
-    return this.#isHosted(domain);
+  async hosts(domain: string): Promise<boolean> {
+    return (await this.#domains.find(domain))?.isBelow === false;
   }
 
   login(claims: LoginClaims): Promise<LoginResult> {
@@ -165,13 +180,14 @@ class CachedDirectory implements Directory, HostedDomains {
   #onChange(change: DirectoryChange): void {
     switch (change.kind) {
       case 'domains':
-        this.#hosted = undefined;
+        this.#domains.drop();
+        this.#addresses.cache.clear();
         return;
       case 'address':
-        this.#owners.drop(change.address);
+        this.#addresses.cache.drop(change.address);
         return;
       case 'account-deleted':
-        this.#owners.dropAccount(change.accountId);
+        this.#addresses.cache.dropAccount(change.accountId);
         this.#logins.dropAccount(change.accountId);
         this.#deletedAccounts.next(change.accountId);
         return;
@@ -180,54 +196,58 @@ class CachedDirectory implements Directory, HostedDomains {
         return;
       case 'all':
         this.#log.info({}, 'notifications of the directory may have been missed: reading the directory again');
-        this.#hosted = undefined;
-        this.#owners.clear();
+        this.#domains.drop();
+        this.#addresses.cache.clear();
         this.#logins.clear();
         this.#missedChanges.next();
     }
   }
 
-  /** A failed read is not cached, so the next recipient tries again. */
-  #hostedDomains(): Promise<ReadonlySet<string>> {
-    if (this.#hosted !== undefined) return this.#hosted;
-    const read = this.#store.domains().then((domains) => new Set(domains.map((domain) => domain.name)));
-    this.#hosted = read;
-    this.#hostedReadAt = this.#now();
-    read.catch(() => {
-      if (this.#hosted === read) this.#hosted = undefined;
-    });
-    return read;
-  }
-
-  /** Reads again before it answers "no": the notice of a change may still be on its way, or lost with a dead connection. */
-  async #isHosted(domain: string): Promise<boolean> {
-    const read = this.#hostedDomains();
-    if ((await read).has(domain)) return true;
-    if (this.#hosted === read && this.#now() - this.#hostedReadAt < HOSTED_MS) return false;
-    if (this.#hosted === read) this.#hosted = undefined;
-    return (await this.#hostedDomains()).has(domain);
-  }
-
-  /** Returns undefined, and drops the cached owner, when the owner no longer exists. */
-  async #route(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
-    const { unknownRecipients } = this.#options;
-    const owner = await this.#owners.owner(address, () => this.#store.ownerOf(address));
-    if (owner !== undefined && !owner.isUnclaimed) return { kind: 'mailbox', accountId: owner.accountId };
-    if (unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
-    if (owner === undefined) {
-      // Create nothing yet: a peer that only names addresses must not use up the bounds of the domain.
-      return (await this.#unclaimedMailboxes.hasRoom(address, beside))
-        ? { kind: 'unclaimed', address }
-        : { kind: 'full' };
+  /** Undefined as for `#end`. An alias that leads to nobody is an unknown address. */
+  async #resolve(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
+    const route = await this.#addresses.route(address);
+    if (!isAlias(route)) return this.#end(address, beside);
+    const { ends, fault } = await this.#addresses.expand(address);
+    if (fault !== undefined) return { kind: 'loop' };
+    const found = new Map<string, RecipientMailbox>();
+    for (const end of ends) {
+      // A target elsewhere gets nothing: its domain was hosted when the alias was added.
+      if ((await this.#domains.find(domainOf(end))) === undefined) continue;
+      const recipient = await this.#end(end, [...beside, ...unclaimedIn([...found.values()])]);
+      // Everybody gets the message, or nobody.
+      if (recipient === undefined || recipient.kind === 'full') return recipient;
+      for (const mailbox of mailboxesOf(recipient))
+        found.set(mailbox.kind === 'mailbox' ? mailbox.accountId : mailbox.address, mailbox);
     }
+    const [first, ...others] = found.values();
+    if (first === undefined) return this.#unowned(address, beside);
+    return others.length === 0 ? first : { kind: 'several', mailboxes: [first, ...others] };
+  }
+
+  /** The recipient that an address without an alias is. Undefined, and not cached any more, when its owner no longer exists. */
+  async #end(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
+    const owner = await this.#addresses.route(address);
+    // An alias that was added meanwhile.
+    if (isAlias(owner)) return undefined;
+    if (owner !== undefined && !owner.isUnclaimed) return { kind: 'mailbox', accountId: owner.accountId };
+    if (owner === undefined) return this.#unowned(address, beside);
+    if (this.#options.unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
     const acceptance = await this.#unclaimedMailboxes.acceptance(address, owner);
     if (acceptance === 'gone') {
-      this.#owners.drop(address);
+      this.#addresses.cache.drop(address);
       return undefined;
     }
     return acceptance === 'full'
       ? { kind: 'full' }
       : { kind: 'mailbox', accountId: owner.accountId, unclaimedAddress: address };
+  }
+
+  /** Creates nothing yet: a peer that only names addresses must not use up the bounds of the domain. */
+  async #unowned(address: string, beside: readonly string[]): Promise<Recipient> {
+    if (this.#options.unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
+    return (await this.#unclaimedMailboxes.hasRoom(address, beside))
+      ? { kind: 'unclaimed', address }
+      : { kind: 'full' };
   }
 
   /** Keys that are requested during a read are read together after it. */

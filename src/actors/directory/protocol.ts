@@ -2,14 +2,22 @@
 import type { Observable } from 'rxjs';
 import type { Scope } from '../../store/directory.js';
 
-export type Recipient =
+/** A mailbox that gets a message. */
+export type RecipientMailbox =
   /** `unclaimedAddress`: nobody has claimed the address yet, and the bounds for unclaimed mail apply to it; in canonical form. */
   | { readonly kind: 'mailbox'; readonly accountId: string; readonly unclaimedAddress?: string }
   /**
    * The domain is hosted and the address unknown: `openUnclaimed` gives it a mailbox once there is a message. `address` is in canonical
    * form.
    */
-  | { readonly kind: 'unclaimed'; readonly address: string }
+  | { readonly kind: 'unclaimed'; readonly address: string };
+
+export type Recipient =
+  | RecipientMailbox
+  /** An alias that leads to several mailboxes: each gets the message once. */
+  | { readonly kind: 'several'; readonly mailboxes: readonly RecipientMailbox[] }
+  /** The aliases of the address form a loop, or are beyond the bounds of docs/interface/mail.md, "Aliases": 554 5.4.6. */
+  | { readonly kind: 'loop' }
   /** The domain is not hosted here: 550 5.7.1, never a relay. */
   | { readonly kind: 'notHosted' }
   /** The domain is hosted, the address is unknown, and unknown recipients are rejected: 550 5.1.1. */
@@ -19,6 +27,31 @@ export type Recipient =
    * reached: 450 4.2.1.
    */
   | { readonly kind: 'full' };
+
+/** The mailboxes of a recipient; none when it has none. */
+export function mailboxesOf(recipient: Recipient): readonly RecipientMailbox[] {
+  if (recipient.kind === 'several') return recipient.mailboxes;
+  return recipient.kind === 'mailbox' || recipient.kind === 'unclaimed' ? [recipient] : [];
+}
+
+/** The addresses that get an unclaimed mailbox with the message. */
+export const unclaimedIn = (recipients: readonly Recipient[]): readonly string[] =>
+  recipients.flatMap((recipient) =>
+    mailboxesOf(recipient).flatMap((mailbox) => (mailbox.kind === 'unclaimed' ? [mailbox.address] : [])),
+  );
+
+/** The addresses of unclaimed mailboxes that exist. */
+export const existingUnclaimedIn = (recipients: readonly Recipient[]): readonly string[] =>
+  recipients.flatMap((recipient) =>
+    mailboxesOf(recipient).flatMap((mailbox) => (mailbox.kind === 'mailbox' ? (mailbox.unclaimedAddress ?? []) : [])),
+  );
+
+/** An alias as which an account may send. */
+export interface SenderAlias {
+  readonly address: string;
+  /** Undefined for an address at a domain that is another name of one. */
+  readonly createdAt: Date | undefined;
+}
 
 /** Who makes a request. */
 export interface Principal {
@@ -51,6 +84,17 @@ export type LoginResult =
 export interface HostedDomains {
   /** Whether mail for the domain is accepted; `domain` is in lower-case ASCII. @throws StoreFault */
   hosts(domain: string): Promise<boolean>;
+}
+
+/** As which addresses accounts may send. */
+export interface Senders {
+  /**
+   * Whether the account may send as the address or a `+tag` of it: its own, a verified one at a hosted domain, or an alias that leads to it
+   * alone or allows it. @throws StoreFault
+   */
+  maySendAs(accountId: string, address: string): Promise<boolean>;
+  /** The aliases of these addresses of the account, as which it may send. @throws StoreFault */
+  senderAliases(accountId: string, addresses: readonly string[]): Promise<readonly SenderAlias[]>;
 }
 
 export interface Directory {

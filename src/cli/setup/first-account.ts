@@ -53,10 +53,10 @@ async function firstAccount(
   return { account, apiKey };
 }
 
-/** An address that another account has stays with it. */
+/** An address that another account has stays with it, and so does one that is an alias. */
 async function deliverTo(account: Account, address: string, directory: DirectoryStore, added: string[]): Promise<void> {
-  const owner = await directory.ownerOf(address);
-  if (owner !== undefined && !owner.isUnclaimed) return;
+  const route = await directory.routeOf(address);
+  if (route !== undefined && ('alias' in route ? route.alias === address : !route.isUnclaimed)) return;
   await directory.addAddress(account.id, address, true);
   added.push(`${address}, delivered to ${account.email}`);
 }

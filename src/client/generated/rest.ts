@@ -544,6 +544,10 @@ export interface AdditionalAddress {
   readonly address: string;
   readonly isVerified: boolean;
   readonly addedAt: string;
+  /** The operator leads the address to this account; it cannot be given up */
+  readonly isAlias: boolean;
+  /** The account may send as the address */
+  readonly canSend: boolean;
 }
 
 export interface ProfileChange {

@@ -2,7 +2,13 @@
 // unclaimed mailboxes, and the message is committed for all accounts or for none (delivery.ts). The commit is the promise: if a
 // mailbox misses the deadline, its owner delivers from the stored row. So nothing after the commit leads to a refusal.
 
-import type { Directory, Recipient } from '../../actors/directory/protocol.js';
+import {
+  type Directory,
+  existingUnclaimedIn,
+  mailboxesOf,
+  type Recipient,
+  unclaimedIn,
+} from '../../actors/directory/protocol.js';
 import { atMost } from '../../concurrency/time-bounds.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
 import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail-format/reports/bounce.js';
@@ -16,10 +22,10 @@ export interface AcceptPorts extends PlacingPorts {
   readonly directory: Pick<Directory, 'openUnclaimed'>;
 }
 
-/** The destination of one copy. */
+/** The destination of a copy, or of several by an alias. */
 export interface Destination {
   /** The answer of the directory at RCPT. */
-  readonly recipient: Extract<Recipient, { kind: 'mailbox' | 'unclaimed' }>;
+  readonly recipient: Extract<Recipient, { kind: 'mailbox' | 'unclaimed' | 'several' }>;
   /** As the peer wrote it. */
   readonly address: string;
 }
@@ -99,24 +105,25 @@ function withLast(references: readonly string[], id: string): string[] {
   return references.includes(id) ? [...references] : [...references, id];
 }
 
-/** Returns an account for every destination, or refuses the message. */
+/** Returns the accounts of every destination, or refuses the message. */
 async function locate(
   directory: Pick<Directory, 'openUnclaimed'>,
   destinations: readonly Destination[],
   octets: number,
 ): Promise<readonly { readonly accountId: string; readonly address: string }[]> {
-  const unknown = destinations.flatMap(({ recipient }) => (recipient.kind === 'unclaimed' ? [recipient.address] : []));
-  const existing = destinations.flatMap(({ recipient }) =>
-    recipient.kind === 'unclaimed' ? [] : (recipient.unclaimedAddress ?? []),
-  );
+  const recipients = destinations.map(({ recipient }) => recipient);
+  const unknown = unclaimedIn(recipients);
+  const existing = existingUnclaimedIn(recipients);
   const isUnclaimed = unknown.length + existing.length > 0;
   const opened = isUnclaimed ? await directory.openUnclaimed(unknown, octets, existing) : new Map<string, string>();
   if (opened === undefined) throw new SmtpRefused('cannotHold');
-  return destinations.map(({ recipient, address }) => {
-    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : opened.get(recipient.address);
-    if (accountId === undefined) throw new SmtpRefused('cannotHold');
-    return { accountId, address };
-  });
+  return destinations.flatMap(({ recipient, address }) =>
+    mailboxesOf(recipient).map((mailbox) => {
+      const accountId = mailbox.kind === 'mailbox' ? mailbox.accountId : opened.get(mailbox.address);
+      if (accountId === undefined) throw new SmtpRefused('cannotHold');
+      return { accountId, address };
+    }),
+  );
 }
 
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {

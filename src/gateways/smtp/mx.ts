@@ -2,7 +2,7 @@
 // recipients, mx-data receives the message, accept commits it. listener has the part that submission shares. It logs one line
 // per message and per refusal, with ids and without contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import type { Directory } from '../../actors/directory/protocol.js';
+import { type Directory, mailboxesOf, unclaimedIn } from '../../actors/directory/protocol.js';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { Authenticate } from '../../mail-format/authentication/authentication.js';
 import { fieldValue, headerLines } from '../../mail-format/header/header-lines.js';
@@ -28,6 +28,9 @@ import { NO_METER, type SmtpMeter } from './meter.js';
 import { LargeHeaders, receiveMail } from './mx-data.js';
 
 import { recipientReply, refusalReply } from './replies.js';
+
+/** The mailboxes of one message: an alias leads to at most this many, and the peer sends to further ones in another transaction. */
+const MOST_MAILBOXES = 1_000;
 
 interface Receiver extends Omit<AcceptPorts, 'directory' | 'tracer'> {
   readonly spool: Spool;
@@ -129,10 +132,14 @@ async function findMailbox(
 ): Promise<Rejection | undefined> {
   // The recipients before this one; `Object.assign` below added their lookups.
   const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
-  const beside = others.flatMap(({ recipient }) => (recipient.kind === 'unclaimed' ? [recipient.address] : []));
-  const recipient = await findRecipient(options, path.address, beside);
+  const before = others.map(({ recipient }) => recipient);
+  const recipient = await findRecipient(options, path.address, unclaimedIn(before));
   const { kind } = recipient;
-  if (kind !== 'mailbox' && kind !== 'unclaimed') return { reply: recipientReply(kind), reason: kind };
+  if (kind !== 'mailbox' && kind !== 'unclaimed' && kind !== 'several')
+    return { reply: recipientReply(kind), reason: kind };
+  const mailboxes = [...before, recipient].flatMap(mailboxesOf).length;
+  if (before.length > 0 && mailboxes > MOST_MAILBOXES)
+    return { reply: refusalReply('tooManyMailboxes'), reason: 'tooManyMailboxes' };
   Object.assign(path, { recipient });
   return undefined;
 }

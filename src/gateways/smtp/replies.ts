@@ -37,6 +37,7 @@ export type SmtpRefusal =
   | 'malformedFrom'
   | 'malformedHeader'
   | 'longLine'
+  | 'tooManyMailboxes'
   | 'unknownRecipient'
   | 'unqualifiedDomain';
 
@@ -69,6 +70,8 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   malformedFrom: { code: 550, text: '5.6.0 From or Sender stands twice or is no list of mailboxes' },
   malformedHeader: { code: 550, text: '5.6.0 The header has a line that is no part of a field' },
   longLine: { code: 550, text: '5.6.0 A line has more than 998 octets and can be neither folded nor encoded' },
+  // RFC 5321 §4.5.3.1.10.
+  tooManyMailboxes: { code: 452, text: '4.5.3 Too many recipients' },
   unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
 };
@@ -81,7 +84,8 @@ const HEADERS: Readonly<Record<UnusableHeader['fault'], SmtpRefusal>> = {
   malformed: 'malformedHeader',
 };
 
-const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'unclaimed'>, SmtpReply>> = {
+const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'unclaimed' | 'several'>, SmtpReply>> = {
+  loop: { code: 554, text: '5.4.6 The aliases of the address form a loop or are too many' },
   notHosted: { code: 550, text: '5.7.1 Relaying denied' },
   unknown: { code: 550, text: '5.1.1 No such mailbox' },
   full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },

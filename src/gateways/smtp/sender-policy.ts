@@ -1,7 +1,7 @@
 // Decides who may send as whom, and to whom, at submission (RFC 6409 §6.1; docs/interface/mail.md, "Sender addresses"). Envelope
-// sender, From and Sender must be addresses of the account. Recipients may be anywhere, with a full domain, but must exist if hosted here.
+// sender, From and Sender must be addresses that the account may send as. Recipients may be anywhere, with a full domain, but must exist if hosted here.
 import type { SMTPServerAddress } from 'smtp-server';
-import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import type { Directory, Principal, Senders } from '../../actors/directory/protocol.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { SignIn } from '../../auth/sign-in.js';
 import { parseAddress } from '../../mail-format/address.js';
@@ -21,10 +21,10 @@ const HEADER_REFUSALS: Readonly<Record<OriginatorFault, SmtpRefusal>> = {
 };
 
 export class SenderPolicy {
-  readonly #directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
+  readonly #directory: Pick<Directory, 'recipient'> & Pick<Senders, 'maySendAs'>;
   readonly #signIn: Pick<SignIn, 'holds'>;
 
-  constructor(directory: Pick<Directory, 'recipient' | 'isAddressOf'>, signIn: Pick<SignIn, 'holds'>) {
+  constructor(directory: Pick<Directory, 'recipient'> & Pick<Senders, 'maySendAs'>, signIn: Pick<SignIn, 'holds'>) {
     this.#directory = directory;
     this.#signIn = signIn;
   }
@@ -36,7 +36,7 @@ export class SenderPolicy {
     if (refusal !== undefined) return refusal;
     if (dsnOfMail(path.args) === null) return 'badDsn';
     if (path.address === '') return undefined;
-    return (await this.#directory.isAddressOf(login.principal.accountId, path.address)) ? undefined : 'foreignSender';
+    return (await this.#directory.maySendAs(login.principal.accountId, path.address)) ? undefined : 'foreignSender';
   }
 
   /** Accepts a full mailbox: it may have room when the message arrives. @throws StoreFault */
@@ -48,6 +48,7 @@ export class SenderPolicy {
     if (domain === undefined) return 'badRecipient';
     const { kind } = await this.#directory.recipient(path.address);
     if (kind === 'unknown') return 'unknownRecipient';
+    if (kind === 'loop') return 'loop';
     // RFC 6409 §4.2: a local name would have another meaning elsewhere.
     const isLocalName = !domain.startsWith('[') && !domain.includes('.');
     return kind === 'notHosted' && isLocalName ? 'unqualifiedDomain' : undefined;
@@ -58,7 +59,7 @@ export class SenderPolicy {
     const addresses = originators(header);
     if (typeof addresses === 'string') return HEADER_REFUSALS[addresses];
     for (const address of new Set(addresses)) {
-      if (!(await this.#directory.isAddressOf(accountId, address))) return 'foreignFrom';
+      if (!(await this.#directory.maySendAs(accountId, address))) return 'foreignFrom';
     }
     return undefined;
   }

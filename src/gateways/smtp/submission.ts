@@ -2,7 +2,7 @@
 // from the start, and queue it. sender-policy decides which senders an account may use, submission-login checks the
 // login, submit queues the message. listener has the part that MX shares.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import type { Directory } from '../../actors/directory/protocol.js';
+import type { Directory, Senders } from '../../actors/directory/protocol.js';
 import type { SignIn } from '../../auth/sign-in.js';
 import { receivedLine } from '../../mail-format/header/trace.js';
 import { dsnOfMail, dsnOfRcpt } from '../../mail-format/reports/dsn-parameters.js';
@@ -34,7 +34,7 @@ export interface SubmissionOptions extends ListenerOptions {
   /** Whether credentials may come without TLS. */
   readonly allowPlaintextAuth: boolean;
   readonly signIn: SignIn;
-  readonly directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
+  readonly directory: Pick<Directory, 'recipient'> & Pick<Senders, 'maySendAs'>;
   readonly receiver: SubmitPorts & { readonly spool: Spool };
   /** Judge messages before they are queued. Recipients see no headers of theirs: scores of outgoing mail are for the operator. */
   readonly checks: CheckChain;

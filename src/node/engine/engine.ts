@@ -66,6 +66,7 @@ function accountApiOf({ accounts, accountStores }: EngineStores, actors: EngineM
   const { mailboxes, keyUses, consumers } = actors;
   return createAccountApi({
     directory: accounts,
+    senders: actors.directory,
     ...accountStores,
     mailboxes,
     consumersChanged: (accountId) => consumers.changed(accountId),

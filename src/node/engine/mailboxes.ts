@@ -6,7 +6,7 @@ import { messageFacts } from '../../actors/delivery/message-facts.js';
 import { QueueWakeup } from '../../actors/delivery/queue-wakeup.js';
 import { createDirectory } from '../../actors/directory/directory.js';
 import { KeyUses } from '../../actors/directory/key-uses.js';
-import type { Directory, HostedDomains } from '../../actors/directory/protocol.js';
+import type { Directory, HostedDomains, Senders } from '../../actors/directory/protocol.js';
 import { type MailboxActors, mailboxActorProtocol } from '../../actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../actors/mailbox/background/body-filters.js';
 import { mailboxBehavior } from '../../actors/mailbox/behavior.js';
@@ -31,7 +31,7 @@ import type { EngineStores } from './stores.js';
 export interface EngineMailboxes {
   readonly host: Host;
   readonly mailboxes: MailboxActors;
-  readonly directory: Directory & HostedDomains;
+  readonly directory: Directory & HostedDomains & Senders;
   readonly keyUses: KeyUses;
   readonly inlineMessages: InlineMessages;
   /** The consumers of this node's accounts; not started yet. */

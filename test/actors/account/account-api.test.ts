@@ -5,6 +5,7 @@ import type { ExecutionContext } from 'ava';
 import { createAccountApi } from '../../../src/actors/account/account-api.js';
 import type { IssuedKey } from '../../../src/actors/account/protocol.js';
 import { parseApiKey } from '../../../src/actors/directory/api-key.js';
+import { createDirectory } from '../../../src/actors/directory/directory.js';
 import { KeyUses } from '../../../src/actors/directory/key-uses.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { postgresPasskeys } from '../../../src/store/postgres/accounts/passkeys.js';
@@ -28,8 +29,15 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
+  const senders = await createDirectory({
+    store,
+    mailboxes: new FakeMailboxes().refs,
+    unknownRecipients: 'hold',
+    log: { info() {} },
+  });
   const accountApi = createAccountApi({
     directory: store,
+    senders,
     preferences,
     mailboxes: new FakeMailboxes().refs,
     subscriptions,
@@ -44,6 +52,7 @@ async function start(t: ExecutionContext) {
   });
   t.teardown(async () => {
     await keyUses.stop();
+    await senders.close();
     await sql.end({ timeout: 5 });
     await drop();
   });

@@ -64,7 +64,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
     return report.outcomes.map(({ kind, statusCode, ...rest }) => [
       kind,
       statusCode,
-      'localAccountId' in rest && rest.localAccountId,
+      'localAccountIds' in rest && rest.localAccountIds?.join(),
     ]);
   };
   return { accounts, directory, outcomes, task, make, left, state };
@@ -76,7 +76,12 @@ test('mail goes to the mailbox of its address, whatever tag and case it has', as
   await accounts.addAddress(ann.id, 'sales@here.test', true);
   const addresses = ['Ann@here.test', 'ann+list@here.test', 'sales@here.test'];
   const { outcomes, attempts } = await make(directory).deliver(await task(addresses));
-  const delivered = { kind: 'delivered', statusCode: '2.1.5', localAccountId: ann.id, host: 'mx.here.test' } as const;
+  const delivered = {
+    kind: 'delivered',
+    statusCode: '2.1.5',
+    localAccountIds: [ann.id],
+    host: 'mx.here.test',
+  } as const;
   t.deepEqual(
     outcomes,
     addresses.map((_, i) => ({ ...delivered, recipientId: `r${i}`, text: 'Delivered to the mailbox.' })),
@@ -88,6 +93,22 @@ test('mail goes to the mailbox of its address, whatever tag and case it has', as
     addresses.map((_, i) => [`r${i}`, 'delivered']),
   );
   t.deepEqual(left, []);
+});
+
+test('an alias hands the message to each of its mailboxes, or fails for all', async (t) => {
+  const { accounts, outcomes } = await setUp(t);
+  const [ann, bob] = [
+    await accounts.createAccount('ann@here.test', 'A'),
+    await accounts.createAccount('bob@here.test', 'B'),
+  ];
+  const alias = (name: string, ...targets: string[]) =>
+    accounts.addAlias({ address: `${name}@here.test`, targets: targets.map((to) => `${to}@here.test`), sendAs: false });
+  await alias('team', 'ann', 'bob');
+  await alias('one', 'bob');
+  t.deepEqual(await outcomes(['team@here.test', 'one@here.test']), [
+    ['delivered', '2.1.5', [ann.id, bob.id].join()],
+    ['delivered', '2.1.5', bob.id],
+  ]);
 });
 
 test('a domain of elsewhere is the other transport’s', async (t) => {

@@ -167,7 +167,7 @@ test('local mail goes to each account once', async (t) => {
       const { outcomes, attempts } = answer(task);
       const to = [account(5), account(5), account(6)];
       return {
-        outcomes: outcomes.map((o, i) => ({ ...o, kind: 'delivered' as const, localAccountId: to[i]! })),
+        outcomes: outcomes.map((o, i) => ({ ...o, kind: 'delivered' as const, localAccountIds: [to[i]!] })),
         attempts,
       };
     },

@@ -18,15 +18,15 @@ function slow() {
 
 test('owners are remembered, their absence is not', async (t) => {
   const cache = new AddressCache();
-  t.is(await cache.owner('a', async () => undefined), undefined);
-  t.is(await cache.owner('a', async () => ANN), ANN);
-  t.is(await cache.owner('a', async () => t.fail() as never), ANN);
+  t.is(await cache.route('a', async () => undefined), undefined);
+  t.is(await cache.route('a', async () => ANN), ANN);
+  t.is(await cache.route('a', async () => t.fail() as never), ANN);
 });
 
 test('look-ups at a time are shared', async (t) => {
   const cache = new AddressCache();
   const { find, answer } = slow();
-  const both = Promise.all([cache.owner('a', find), cache.owner('a', async () => BOB)]);
+  const both = Promise.all([cache.route('a', find), cache.route('a', async () => BOB)]);
   answer(ANN);
   t.deepEqual(await both, [ANN, ANN]);
 });
@@ -39,30 +39,30 @@ for (const [what, drop] of [
   test(`a look-up that was running when ${what} was dropped is not remembered`, async (t) => {
     const cache = new AddressCache();
     const { find, answer } = slow();
-    const first = cache.owner('a', find);
+    const first = cache.route('a', find);
     drop(cache);
-    const second = cache.owner('a', async () => BOB);
+    const second = cache.route('a', async () => BOB);
     answer(ANN);
     t.is(await first, ANN);
     t.is(await second, BOB);
-    t.is(await cache.owner('a', async () => t.fail() as never), BOB);
+    t.is(await cache.route('a', async () => t.fail() as never), BOB);
   });
 }
 
 test('a look-up that fails fails for all who wait and is made again', async (t) => {
   const cache = new AddressCache();
   await t.throwsAsync(
-    cache.owner('a', () => Promise.reject(new Error('away'))),
+    cache.route('a', () => Promise.reject(new Error('away'))),
     { message: 'away' },
   );
-  t.is(await cache.owner('a', async () => ANN), ANN);
+  t.is(await cache.route('a', async () => ANN), ANN);
 });
 
 test('an account that is dropped takes its own addresses along and no others', async (t) => {
   const cache = new AddressCache();
-  await cache.owner('a', async () => ANN);
-  await cache.owner('b', async () => BOB);
+  await cache.route('a', async () => ANN);
+  await cache.route('b', async () => BOB);
   cache.dropAccount('ann');
-  t.is(await cache.owner('b', async () => t.fail() as never), BOB);
-  t.is(await cache.owner('a', async () => undefined), undefined);
+  t.is(await cache.route('b', async () => t.fail() as never), BOB);
+  t.is(await cache.route('a', async () => undefined), undefined);
 });

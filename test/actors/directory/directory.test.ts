@@ -94,7 +94,7 @@ test('mail is not refused for good by a list of domains that may be out of date'
   // There is no notification, so this node never hears of the domain.
   await sql`insert into domains (name) values ('late.test')`;
   t.deepEqual(await directory.recipient('ann@late.test'), { kind: 'notHosted' });
-  const reads = () => calls.filter((name) => name === 'domains').length;
+  const reads = () => calls.filter((name) => name === 'routedDomains').length;
   const before = reads();
   now = 1_000;
   const recipients = await Promise.all([1, 2, 3].map(() => directory.recipient('ann@late.test')));
@@ -366,7 +366,7 @@ test('a directory that cannot be read leaves nothing that listens', async (t) =>
   const end = (what: string) => void open.delete(what);
   const store = {
     watch: async () => async () => end('changes'),
-    domains: async () => {
+    routedDomains: async () => {
       throw new StoreFault('store-unavailable', 'no database', { temporary: true });
     },
   } as unknown as DirectoryStore;

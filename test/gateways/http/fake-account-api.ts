@@ -6,12 +6,13 @@ import type {
   IssuedKey,
   Passkeys,
   PreferenceValues,
+  ProfileAddress,
   Sessions,
   Webhooks,
 } from '../../../src/actors/account/protocol.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail-format/address.js';
-import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
+import type { ApiKey } from '../../../src/store/directory.js';
 import type { PageSession } from '../../../src/store/sessions.js';
 import type { StoredPasskey } from '../../../src/store/sign-in/passkeys.js';
 import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
@@ -47,7 +48,9 @@ const key = (id: string, accountId: string, serviceWide = false): ApiKey => ({
   lastUsedAt: null,
 });
 
-const address = (id: string, text: string): AccountAddress => ({ id, address: text, isVerified: true, addedAt: at });
+const address = (id: string, text: string): ProfileAddress => ({
+  ...{ id, address: text, isVerified: true, addedAt: at, isAlias: false, canSend: true },
+});
 
 const DEFAULTS: PreferenceValues = {
   theme: 'system',
@@ -123,6 +126,7 @@ export function fakeAccountApi(): AccountApi {
           additionalAddresses,
         };
       },
+      maySendAs: async () => false,
       async rename(id, name) {
         return names.has(id) && names.set(id, name) !== undefined;
       },
@@ -135,7 +139,7 @@ export function fakeAccountApi(): AccountApi {
         if (wanted === 'alice@example.test') return 'own';
         if (there.some((one) => one.address === wanted)) return 'known';
         if (there.length >= MOST) return 'full';
-        const added = { ...address(randomUUID(), wanted), isVerified: false };
+        const added = { ...address(randomUUID(), wanted), isVerified: false, canSend: false };
         there.push(added);
         return added;
       },

@@ -292,3 +292,38 @@ test('a message with an address that cannot be held after all is refused whole, 
   t.regex(reply.text, /^4\.2\.1 /);
   t.is(stored.length, 0);
 });
+
+test('an alias brings the message to each of its mailboxes once, and a loop of aliases is refused', async (t) => {
+  const { address, stored, behave } = await listen(t);
+  const team = ['alice', 'bob', 'held-new'].map((accountId) => ({ kind: 'mailbox' as const, accountId }));
+  behave.openUnclaimed = async (addresses) => new Map(addresses.map((name) => [name, `held-${name}`]));
+  behave.recipient = async (name) => {
+    if (name.startsWith('loop')) return { kind: 'loop' };
+    if (name.startsWith('alice')) return team[0]!;
+    return { kind: 'several', mailboxes: [...team.slice(0, 2), { kind: 'unclaimed', address: 'new' }] };
+  };
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<a@peer.test>');
+  const loop = await client.command('RCPT TO:<loop@example.test>');
+  t.is(loop.code, 554);
+  t.regex(loop.text, /^5\.4\.6 /);
+  await client.command('RSET');
+  t.is((await client.send('a@peer.test', ['team@example.test', 'alice@example.test'], MESSAGE)).code, 250);
+  t.deepEqual(
+    stored[0]!.deliveries.map(({ accountId }) => accountId),
+    team.map(({ accountId }) => accountId),
+  );
+});
+
+test('one message goes to a thousand mailboxes, and the peer sends to further ones later', async (t) => {
+  const { address, behave } = await listen(t);
+  const mailboxes = Array.from({ length: 1_000 }, (_, i) => ({ kind: 'mailbox' as const, accountId: `a${i}` }));
+  behave.recipient = async (name) => (name.startsWith('all') ? { kind: 'several', mailboxes } : mailboxes[0]!);
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<a@peer.test>');
+  const rcpt = async (name: string) => (await client.command(`RCPT TO:<${name}@example.test>`)).code;
+  t.deepEqual([await rcpt('all'), await rcpt('one')], [250, 452]);
+  await client.command('RSET');
+  await client.command('MAIL FROM:<a@peer.test>');
+  t.deepEqual([await rcpt('one'), await rcpt('all')], [250, 452]);
+});

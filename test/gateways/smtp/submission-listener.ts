@@ -61,6 +61,8 @@ export class SubmissionDirectory {
   readonly isAddressOf = async (accountId: string, address: string): Promise<boolean> =>
     this.owners.get(canonicalAddress(address) ?? '') === accountId;
 
+  readonly maySendAs = (accountId: string, address: string): Promise<boolean> => this.isAddressOf(accountId, address);
+
   readonly login: Directory['login'] = async ({ subject }) => ({
     principal: {
       accountId: subject,

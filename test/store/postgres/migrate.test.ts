@@ -18,6 +18,8 @@ const DIRECTORY_TABLES = [
   'nodes',
   'shard_leases',
   'domains',
+  'domain_aliases',
+  'aliases',
   'accounts',
   'deleted_accounts',
   'addresses',

@@ -118,6 +118,6 @@ function keys({ list, openId }: Store): Shortcut[] {
 function ownAddresses({ profile }: Store): readonly string[] {
   const of = profile.peek();
   if (of === undefined) return [];
-  const additional = of.additionalAddresses.filter(({ isVerified }) => isVerified).map(({ address }) => address);
+  const additional = of.additionalAddresses.filter(({ canSend }) => canSend).map(({ address }) => address);
   return [of.email, ...additional];
 }

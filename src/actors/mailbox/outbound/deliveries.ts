@@ -36,6 +36,13 @@ function isForMailboxHere({ kind, localAccountId }: Report['outcomes'][number]):
   return kind === 'delivered' && localAccountId !== undefined;
 }
 
+/** Names the accounts of an outcome as a transport does. */
+function outcomeOf({ localAccountId, otherLocalAccountIds = [], ...outcome }: Report['outcomes'][number]) {
+  return localAccountId === undefined
+    ? outcome
+    : { ...outcome, localAccountIds: [localAccountId, ...otherLocalAccountIds] };
+}
+
 function startDelivery(
   tx: MailboxTransaction,
   { outboundId, attempt, supersedes }: Payload<DeliveryProtocol, 'startDelivery'>,
@@ -90,7 +97,7 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   if (row.status !== 'Sending' || row.attempt?.id !== attemptId) return { refusal: 'notUnderWay' };
   const events = eventsOf(tx, report);
   const next = step(row.machine, ...events);
-  const takers = takersOf(row, next, outcomes);
+  const takers = takersOf(row, next, outcomes.map(outcomeOf));
   const summary = takers.length === 0 ? undefined : tx.outbound.summary(outboundId);
   tx.begin();
   keepAttempts(tx, outboundId, attempts);
@@ -111,17 +118,17 @@ export function takersOf(
   outcomes: readonly {
     readonly recipientId: string;
     readonly kind: string;
-    readonly localAccountId?: string | undefined;
+    readonly localAccountIds?: readonly string[] | undefined;
   }[],
 ): readonly string[] {
-  const takers = new Map<string, string>();
-  for (const { kind, recipientId, localAccountId } of outcomes) {
+  const takers = new Map<string, readonly string[]>();
+  for (const { kind, recipientId, localAccountIds } of outcomes) {
     const wasPending = recipients.some(({ id, status }) => id === recipientId && status === 'Pending');
     const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
-    if (kind === 'delivered' && localAccountId !== undefined && wasPending && isDelivered)
-      takers.set(recipientId, localAccountId);
+    if (kind === 'delivered' && localAccountIds !== undefined && wasPending && isDelivered)
+      takers.set(recipientId, localAccountIds);
   }
-  return [...takers.values()];
+  return [...takers.values()].flat();
 }
 
 export function recordLocalDeliveries(

@@ -72,6 +72,8 @@ export const deliveryProtocol = protocol('mailbox', {
             ...answer,
             kind: enums(OUTCOMES),
             localAccountId: optional(string()),
+            /** The further accounts that get the message, by an alias. */
+            otherLocalAccountIds: optional(array(string())),
             doubtfulHost: optional(string()),
             onward: optional(enums(['passed', 'relayed'])),
           }),

@@ -26,11 +26,10 @@ export function hostedRecipients(
   const outcomes = reports.flatMap((report) =>
     report.outcomes.map((outcome): RecipientOutcome => {
       const named = { ...outcome, recipientId: idOf(outcome.recipientId) };
-      if (named.kind !== 'delivered' || named.localAccountId === undefined) return named;
-      const { localAccountId, ...rest } = named;
-      if (takers.has(localAccountId)) return rest;
-      takers.add(localAccountId);
-      return named;
+      if (named.kind !== 'delivered' || named.localAccountIds === undefined) return named;
+      const localAccountIds = named.localAccountIds.filter((accountId) => !takers.has(accountId));
+      for (const accountId of localAccountIds) takers.add(accountId);
+      return { ...named, localAccountIds };
     }),
   );
   const attempts = reports.flatMap((report) =>

@@ -2,7 +2,7 @@
 import { type Account, DirectoryConflict } from '../../directory.js';
 import type { Sql, SqlTransaction } from '../driver/client.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
-import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
+import { domainOf, findOwner, insertAddress, lockDomain, refuseAlias } from './address-rows.js';
 import { announce } from './directory-changes.js';
 import { claimUnclaimed } from './unclaimed-mailboxes.js';
 
@@ -11,6 +11,7 @@ export async function createAccount(sql: Sql, shards: number, email: string, dis
     await lockDomain(tx, domainOf(email));
     const owner = await findOwner(tx, email);
     if (owner !== undefined && !owner.isUnclaimed) throw new DirectoryConflict(`the address ${email} is taken`);
+    await refuseAlias(tx, email);
     return openAccount(tx, shards, { email, displayName, unclaimedId: owner?.accountId });
   });
 }

@@ -1,7 +1,9 @@
 // The rows of addresses and the lock that guards who gets one. Code that gives an address an owner first locks its domain, so
 // that "is it free" and "take it" are one step, and the bound on unclaimed addresses holds.
 
-import type { AccountAddress, AddressOwner } from '../../directory.js';
+import { catchAllOf } from '../../../mail-format/alias-expansion.js';
+import type { AliasRoute } from '../../addresses/aliases.js';
+import { type AccountAddress, type AddressOwner, type AddressRoute, DirectoryConflict } from '../../directory.js';
 import { newId } from '../../ids/new-id.js';
 import type { Sql, SqlTransaction } from '../driver/client.js';
 import { GroupCommit } from '../driver/group-commit.js';
@@ -20,24 +22,41 @@ export async function findOwner(sql: Sql | SqlTransaction, address: string): Pro
 const MOST_LOOKED_UP = 64;
 const MOST_WAITING = 1_000_000;
 
-/** Returns a function that finds the owner of an address; concurrent look-ups share a statement. Rejects with a StoreFault. */
-export function addressOwners(sql: Sql): (address: string) => Promise<AddressOwner | undefined> {
-  const findAll = async (addresses: readonly string[]) => {
-    const rows = await sql.unsafe<(AddressOwner & { address: string })[]>(
-      'select address, account_id as "accountId", unclaimed as "isUnclaimed" from addresses where address = any($1::text[]) and verified',
-      [addresses as string[]],
-      { prepare: true },
-    );
-    const owners = new Map(rows.map(({ address, ...owner }) => [address, owner]));
-    return addresses.map((address) => owners.get(address));
-  };
-  const group = new GroupCommit<string, AddressOwner | undefined>(findAll, {
+/** Returns a function that finds what an address leads to; concurrent look-ups share a statement. Rejects with a StoreFault. */
+export function addressRoutes(sql: Sql): (address: string) => Promise<AddressRoute | undefined> {
+  const group = new GroupCommit<string, AddressRoute | undefined>((addresses) => findRoutes(sql, addresses), {
     maxItems: MOST_LOOKED_UP,
     maxWeight: MOST_LOOKED_UP,
     maxWaiting: MOST_WAITING,
     weigh: () => 1,
   });
   return (address) => group.submit(address);
+}
+
+/** An account comes first, then the alias of the address, then the catch-all of its domain, then an unclaimed mailbox. */
+export async function findRoutes(
+  sql: Sql | SqlTransaction,
+  addresses: readonly string[],
+): Promise<readonly (AddressRoute | undefined)[]> {
+  const rows = await sql.unsafe<(AddressOwner & { address: string })[]>(
+    'select address, account_id as "accountId", unclaimed as "isUnclaimed" from addresses where address = any($1::text[]) and verified',
+    [addresses as string[]],
+    { prepare: true },
+  );
+  const owners = new Map(rows.map(({ address, ...owner }) => [address, owner]));
+  const others = addresses.filter((address) => owners.get(address)?.isUnclaimed !== false);
+  if (others.length === 0) return addresses.map((address) => owners.get(address));
+  const aliases = await sql.unsafe<AliasRoute[]>(
+    'select address as alias, targets, send_as as "sendAs" from aliases where address = any($1::text[])',
+    [[...new Set([...others, ...others.map(catchAllOf)])]],
+    { prepare: true },
+  );
+  const byAddress = new Map(aliases.map((alias) => [alias.alias, alias]));
+  return addresses.map((address) => {
+    const owner = owners.get(address);
+    if (owner?.isUnclaimed === false) return owner;
+    return byAddress.get(address) ?? byAddress.get(catchAllOf(address)) ?? owner;
+  });
 }
 
 /** Locks the domain: until the transaction ends, no other transaction gives one of its addresses an owner. */
@@ -56,4 +75,16 @@ export async function insertAddress(
     on conflict (account_id, address) do update set verified = true where excluded.verified and not addresses.verified
     returning id, address, verified as "isVerified", added_at as "addedAt"`;
   return added;
+}
+
+/** An account gets no address that is an alias, because the alias would silently end. The domain must be locked. */
+export async function isAlias(tx: SqlTransaction, address: string): Promise<boolean> {
+  const [alias] = await tx`select from aliases where address = ${address}`;
+  return alias !== undefined;
+}
+
+/** @throws DirectoryConflict */
+export async function refuseAlias(tx: SqlTransaction, address: string): Promise<void> {
+  if (await isAlias(tx, address))
+    throw new DirectoryConflict(`${address} is an alias: remove it first (mansio alias remove ${address})`);
 }

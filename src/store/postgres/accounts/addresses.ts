@@ -3,7 +3,7 @@
 import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../../directory.js';
 import { newId } from '../../ids/new-id.js';
 import type { Sql } from '../driver/client.js';
-import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
+import { domainOf, findOwner, insertAddress, lockDomain, refuseAlias } from './address-rows.js';
 import { announce } from './directory-changes.js';
 import { moveUnclaimed } from './unclaimed-mailboxes.js';
 
@@ -17,7 +17,8 @@ export async function addAddress(
     await lockDomain(tx, domainOf(address));
     const owner = await findOwner(tx, address);
     if (owner !== undefined && !owner.isUnclaimed) throw new DirectoryConflict(`the address ${address} is taken`);
-    if (owner !== undefined && verified) await moveUnclaimed(tx, owner.accountId, accountId);
+    await refuseAlias(tx, address);
+    if (owner !== undefined && verified) await moveUnclaimed(tx, owner.accountId, [accountId]);
     const added = await insertAddress(tx, { accountId, address, verified, isUnclaimed: false });
     if (added === undefined) throw new DirectoryConflict(`the account has the address ${address} already`);
     await announce(tx, { kind: 'address', address });

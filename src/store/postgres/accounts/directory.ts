@@ -12,10 +12,18 @@ import {
   listAccounts,
   setDisplayName,
 } from './accounts.js';
-import { addressOwners } from './address-rows.js';
+import { addressRoutes, findOwner } from './address-rows.js';
 import { addAddress, deleteAddress, requestAddress } from './addresses.js';
+import { deleteAlias, findAliasesNaming, insertAlias, listAliases } from './aliases.js';
 import { watchChanges } from './directory-changes.js';
-import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
+import {
+  countAddresses,
+  deleteDomain,
+  insertDomain,
+  insertDomainAlias,
+  listDomains,
+  listRoutedDomains,
+} from './domains.js';
 import {
   activeKeys,
   activeKeysByPrefixes,
@@ -50,7 +58,7 @@ export function postgresDirectory(
   return {
     domains: () => listDomains(sql).catch(rethrow),
     addDomain: (name) => insertDomain(sql, name).catch(rethrow),
-    removeDomain: (name) => deleteDomain(sql, name).catch(rethrow),
+    removeDomain: (name) => deleteDomain(sql, name).catch(rethrowTaken),
     addressesAt: (domain) => countAddresses(sql, domain).catch(rethrow),
     createAccount: (email, displayName) => createAccount(sql, shards, email, displayName).catch(rethrowTaken),
     accounts: () => listAccounts(sql).catch(rethrow),
@@ -67,7 +75,14 @@ export function postgresDirectory(
     accountsWith: (address) => findAccountsWith(sql, address).catch(rethrow),
     removeAddress: async (accountId, addressId) =>
       isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
-    ownerOf: addressOwners(sql),
+    ownerOf: (address) => findOwner(sql, address).catch(rethrow),
+    routeOf: addressRoutes(sql),
+    addAlias: (alias) => insertAlias(sql, alias).catch(rethrowTaken),
+    aliases: (domain) => listAliases(sql, domain).catch(rethrow),
+    removeAlias: (address) => deleteAlias(sql, address).catch(rethrow),
+    aliasesNaming: (addresses, limit) => findAliasesNaming(sql, addresses, limit).catch(rethrow),
+    aliasDomain: (name, target) => insertDomainAlias(sql, name, target).catch(rethrowTaken),
+    routedDomains: () => listRoutedDomains(sql).catch(rethrow),
     openUnclaimed: unclaimedOpener(sql, shards),
     hasUnclaimedRoom: (address, limit) => hasUnclaimedRoom(sql, address, limit).catch(rethrow),
     unclaimedUsage: (exceptNames) => unclaimedUsage(sql, exceptNames).catch(rethrow),

@@ -4,7 +4,7 @@ import type { Account, Login, LoginAccount, NewLogin, Provisioned } from '../../
 import { codeOf, type Sql, type SqlTransaction } from '../driver/client.js';
 import { accountColumns } from './account-rows.js';
 import { openAccount } from './accounts.js';
-import { domainOf, findOwner, lockDomain } from './address-rows.js';
+import { domainOf, findOwner, isAlias, lockDomain } from './address-rows.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -37,6 +37,7 @@ async function provision(tx: SqlTransaction, shards: number, login: NewLogin): P
   if (emailVerified === false) return { kind: 'unverified' };
   const owner = await findOwner(tx, email);
   if (owner !== undefined && !owner.isUnclaimed) return claim(tx, owner.accountId, login);
+  if (await isAlias(tx, email)) return { kind: 'taken' };
   const account = await openAccount(tx, shards, { email, displayName, unclaimedId: owner?.accountId });
   await setLogin(tx, account.id, login);
   return { kind: 'account', account };

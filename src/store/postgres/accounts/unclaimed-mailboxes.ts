@@ -106,32 +106,43 @@ export async function claimUnclaimed(
   return account;
 }
 
-/** Accepts its mail again, now for the other account, and deletes the unclaimed mailbox. */
-export async function moveUnclaimed(tx: SqlTransaction, unclaimedId: string, accountId: string): Promise<void> {
+/** Accepts its mail again, now for the other accounts, and deletes the unclaimed mailbox. */
+export async function moveUnclaimed(
+  tx: SqlTransaction,
+  unclaimedId: string,
+  accountIds: readonly string[],
+): Promise<void> {
   const [unclaimed] = await tx<
     { id: string }[]
   >`select id from accounts where id = ${unclaimedId} and unclaimed for update`;
   if (unclaimed === undefined) return;
-  await spoolUnclaimedMail(tx, unclaimedId, accountId);
+  await spoolUnclaimedMail(tx, unclaimedId, accountIds);
   // Deliveries that the mailbox has remembered are among its emails.
   await tx`
     delete from inbound i using recent_commands c
     where i.account_id = ${unclaimedId} and c.account_id = i.account_id and c.id = i.id`;
-  await tx`update inbound set account_id = ${accountId} where account_id = ${unclaimedId}`;
+  await tx`
+    insert into inbound (account_id, id, blob, envelope, at)
+    select taker, i.id, i.blob, i.envelope, i.at
+    from inbound i, unnest(${tx.array([...accountIds])}::uuid[]) taker where i.account_id = ${unclaimedId}`;
   await deleteAccountRows(tx, unclaimedId);
 }
 
 /** Writes rows like InboundStore.spool; the email's id becomes the delivery's. */
-async function spoolUnclaimedMail(tx: SqlTransaction, unclaimedId: string, accountId: string): Promise<void> {
+async function spoolUnclaimedMail(
+  tx: SqlTransaction,
+  unclaimedId: string,
+  accountIds: readonly string[],
+): Promise<void> {
   await tx`
     insert into inbound (account_id, id, blob, envelope)
-    select ${accountId}, e.id, e.blob, jsonb_build_object(
+    select taker, e.id, e.blob, jsonb_build_object(
       'receivedAt', floor(extract(epoch from e.received_at) * 1000)::bigint,
       'isJunk', exists (
         select from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
         where p.account_id = e.account_id and p.email_id = e.id and f.role = 'junk'),
       'summary', jsonb_build_object(${tx.unsafe(messageColumns.pairs)}))
-    from emails e where e.account_id = ${unclaimedId}`;
+    from emails e, unnest(${tx.array([...accountIds])}::uuid[]) taker where e.account_id = ${unclaimedId}`;
 }
 
 export async function listExpiredUnclaimed(sql: Sql, before: number, limit: number): Promise<readonly string[]> {

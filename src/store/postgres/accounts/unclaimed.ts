@@ -1,6 +1,6 @@
 // Unclaimed mail in PostgreSQL: the operator lists, moves or deletes the mail of unclaimed mailboxes (unclaimed-mailboxes.ts creates and
 // claims them).
-import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../../unclaimed.js';
+import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../../addresses/unclaimed.js';
 import { type Sql, type SqlTransaction, storeFault } from '../driver/client.js';
 import { deleteAccountRows } from './account-rows.js';
 import { domainOf, lockDomain } from './address-rows.js';
@@ -16,7 +16,7 @@ export function postgresUnclaimed(sql: Sql): UnclaimedStore {
       take(sql, address, async (tx, unclaimedId) => {
         const [account] = await tx`select id from accounts where id = ${accountId} and not unclaimed for key share`;
         if (account === undefined) return false;
-        await moveUnclaimed(tx, unclaimedId, accountId);
+        await moveUnclaimed(tx, unclaimedId, [accountId]);
         return true;
       }),
     delete: (address) => take(sql, address, deleteAccountRows),

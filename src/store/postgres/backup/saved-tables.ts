@@ -18,6 +18,8 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'settings', where: `key not in ('cluster', '${LAST_BACKUP}')` },
   { name: 'shard_leases', without: ['node_id', 'expires_at'] },
   { name: 'domains' },
+  { name: 'domain_aliases' },
+  { name: 'aliases' },
   { name: 'dkim_keys' },
   // No node of a restored store requests certificates yet.
   { name: 'acme_accounts', without: ['node_id', 'expires_at'] },

@@ -22,7 +22,13 @@ async function me(world: MailboxWorld) {
 function host(world: MailboxWorld, domain: string, localAccountId: string) {
   world.inside.hosted = async (task) =>
     task.domain === domain
-      ? { outcomes: task.recipients.map(({ id }) => outcome(id, 'delivered', localAccountId)), attempts: [] }
+      ? {
+          outcomes: task.recipients.map(({ id }) => ({
+            ...outcome(id, 'delivered'),
+            localAccountIds: [localAccountId],
+          })),
+          attempts: [],
+        }
       : undefined;
 }
 

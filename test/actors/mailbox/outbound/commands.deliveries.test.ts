@@ -215,6 +215,7 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
   t.teardown(world.end);
   const me = await world.directory.createAccount('me@example.test', 'Me');
   const you = await world.directory.createAccount('you@example.test', 'You');
+  const them = await world.directory.createAccount('them@example.test', 'Them');
   const gone = randomUUID();
   const { id, blob, summary } = await enqueued(world, me.id, [
     'me@example.test',
@@ -228,7 +229,8 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
   const outcomes = [
     outcome(a!.id, 'delivered', me.id),
     outcome(a!.id, 'delivered', me.id),
-    outcome(b!.id, 'delivered', you.id),
+    // An alias leads to two accounts.
+    { ...outcome(b!.id, 'delivered', you.id), otherLocalAccountIds: [them.id] },
     outcome(c!.id, 'delivered', gone),
   ];
   const { reply: part } = await world.mailboxes.of(me.id).ask('reportDelivery', {
@@ -241,7 +243,7 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
   });
   t.deepEqual(
     part?.localDeliveries.map(({ accountId }) => accountId),
-    [me.id, you.id, gone],
+    [me.id, you.id, them.id, gone],
   );
   const again = await reported(world, me.id, id, attemptId, outcomes);
   t.deepEqual([again.reply?.status, again.reply?.localDeliveries], ['Sent', []]);
@@ -250,11 +252,11 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
   t.deepEqual(
     rows.map((row) => ({ ...row })),
     part!.localDeliveries
-      .slice(0, 2)
+      .slice(0, 3)
       .map(({ accountId, inboundId }) => ({ account_id: accountId, id: inboundId, blob, summary }))
       .sort((x, y) => (x.id < y.id ? -1 : 1)),
   );
-  for (const { accountId, inboundId } of part!.localDeliveries.slice(0, 2)) {
+  for (const { accountId, inboundId } of part!.localDeliveries.slice(0, 3)) {
     const given = await world.mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt: 1, summary });
     t.is(typeof given.reply?.emailId, 'string');
   }

@@ -143,7 +143,7 @@ test('slots of emails that are refused, or have no recipient elsewhere, are rele
         text: 'ok',
         statusCode: '2.1.5',
         host: 'here',
-        localAccountId: accountId,
+        localAccountIds: [accountId],
       };
     }),
     attempts: [],

@@ -136,8 +136,8 @@ function answerName(answer: Answer): string {
 function ownAttendee({ profile }: Store, attendees: readonly Attendee[]): Attendee | undefined {
   const own = profile.value;
   if (own === undefined) return undefined;
-  const verified = own.additionalAddresses.filter(({ isVerified }) => isVerified).map(({ address }) => address);
-  const addresses = new Set([own.email, ...verified].map((address) => address.toLowerCase()));
+  const additional = own.additionalAddresses.filter(({ canSend }) => canSend).map(({ address }) => address);
+  const addresses = new Set([own.email, ...additional].map((address) => address.toLowerCase()));
   return attendees.find(({ address }) => addresses.has(address.toLowerCase()));
 }
 

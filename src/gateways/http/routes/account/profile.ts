@@ -1,7 +1,6 @@
 // The profile of an account and its additional addresses. Verifying an address is not implemented (docs/interface/rest.md, "Resources"):
 // those two routes always answer so.
-import type { AddressRefusal, Profiles } from '../../../../actors/account/protocol.js';
-import type { AccountAddress } from '../../../../store/directory.js';
+import type { AddressRefusal, ProfileAddress, Profiles } from '../../../../actors/account/protocol.js';
 import { EMAIL, flag, idParameter, line, list, record, text, timestamp, uuid } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, notFound, Problem, unauthenticated } from '../../problem.js';
@@ -13,7 +12,14 @@ const LONGEST_NAME = 200;
 
 const additionalAddress = named(
   'AdditionalAddress',
-  record({ id: uuid(), address: text(EMAIL), isVerified: flag(), addedAt: timestamp() }),
+  record({
+    id: uuid(),
+    address: text(EMAIL),
+    isVerified: flag(),
+    addedAt: timestamp(),
+    isAlias: flag({ description: 'The operator leads the address to this account; it cannot be given up' }),
+    canSend: flag({ description: 'The account may send as the address' }),
+  }),
 );
 const profile = named(
   'Profile',
@@ -127,6 +133,6 @@ function unimplemented(step: string, summary: string): Route {
 /** The account was deleted during the request. */
 const gone = (): Problem => unauthenticated('invalid_token');
 
-function addressOf({ id, address, isVerified, addedAt }: AccountAddress) {
-  return { id, address, isVerified, addedAt: addedAt.toISOString() };
+function addressOf({ id, address, isVerified, addedAt, isAlias, canSend }: ProfileAddress) {
+  return { id, address, isVerified, addedAt: addedAt.toISOString(), isAlias, canSend };
 }

@@ -95,7 +95,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
     save: (draft: WrittenDraft) => Promise<T>,
   ): Promise<T | Problem> {
     const sender = await senderOf(sources.profiles, accountId);
-    const from = ownAddress(sender, body.fromAddress ?? sender.email);
+    const from = await ownAddress(sender, body.fromAddress ?? sender.email);
     if (from === undefined) return invalid({ fromAddress: [NOT_OWN] });
     const attachments = await attachmentsOf(sources, accountId, body.attachments);
     if (attachments instanceof Problem) return attachments;
@@ -276,7 +276,7 @@ async function outgoingOf(
 ): Promise<ComposedEmail | Problem> {
   const { sender: address, recipients, blob, inReplyTo, references } = email;
   const subject = oneLine(email.subject, LONGEST_SUBJECT);
-  const from = ownAddress(sender, address);
+  const from = await ownAddress(sender, address);
   const errors = {
     ...(from === undefined && { fromAddress: [address === '' ? 'is missing' : NOT_OWN] }),
     ...(subject === '' && { subject: ['must not be empty'] }),

@@ -35,7 +35,7 @@ export interface OutboundSources {
   readonly blobs: BlobStore;
   readonly inlineMessages: Pick<InlineMessages, 'commit'>;
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
-  readonly profiles: Pick<Profiles, 'read'>;
+  readonly profiles: Pick<Profiles, 'read' | 'maySendAs'>;
   readonly preferences: Pick<Preferences, 'read'>;
   readonly spool: Pick<Spool, 'writer' | 'file'>;
   /** The right side of message ids. */

@@ -93,7 +93,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       replies: { 200: queued },
       handler: async ({ principal, body }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
-        const from = ownAddress(sender, body.fromAddress);
+        const from = await ownAddress(sender, body.fromAddress);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
         const errors = {
           ...(from === undefined && { fromAddress: [NOT_OWN] }),
