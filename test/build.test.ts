@@ -8,6 +8,7 @@ import test from './support/test.js';
 
 const MIGRATION = 'src/store/postgres/migrations/0001_zoë.sql';
 const PAGE = "import './page.css';\ndocument.title = 'Zoë';\n";
+const WORKER = 'declare const PAGE_VERSION: object;\nconsole.log(PAGE_VERSION);\n';
 
 function smallClone() {
   const clone = temporaryDirectory('mansio-build-');
@@ -20,7 +21,7 @@ function smallClone() {
     'tsconfig.json',
     'web/build.mjs',
     'web/tsconfig.json',
-    'web/worker',
+    'web/worker/tsconfig.json',
   ])
     cpSync(file, join(clone, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
@@ -43,6 +44,7 @@ function smallClone() {
   writeFileSync(join(clone, 'web/src/page.css'), 'body { color: red; }');
   writeFileSync(join(clone, 'web/src/files.d.ts'), "declare module '*.css';\n");
   writeFileSync(join(clone, 'web/src/main.ts'), PAGE);
+  writeFileSync(join(clone, 'web/worker/service-worker.ts'), WORKER);
   const at = (path: string) => join(clone, path);
   const build = () => {
     const { status, stderr, stdout } = spawnSync(process.execPath, ['build.mjs'], { cwd: clone, encoding: 'utf8' });

@@ -16,6 +16,7 @@ import type {
   PasskeyLogin,
   PasskeyRegistration,
   Preferences,
+  Profile,
   QueuedEmail,
   RetriedEmail,
   SendDraftInput,
@@ -23,6 +24,7 @@ import type {
   Session,
 } from './generated/rest.js';
 import type { ClientEvent, ConnectionState } from './hub/hub-link.js';
+import type { ClientStorage } from './offline/client-storage.js';
 import type { Credential, Method, PathOf, Reply, RequestInput } from './rest.js';
 
 export interface ClientOptions {
@@ -32,6 +34,8 @@ export interface ClientOptions {
   readonly credential?: Credential;
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** Keeps what was read and what is still to be sent, between the runs of the client. Without it that is in memory alone. */
+  readonly storage?: ClientStorage;
 }
 
 export type EmailSort = 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size';
@@ -163,6 +167,12 @@ export type SignInProof =
   /** What the OpenID provider sent the browser back with. */
   | { readonly oidc: OidcAnswer };
 
+/** An action of an earlier run of the client that the server has refused; what is shown is as it was before. */
+export interface LateRefusal {
+  readonly ids: readonly string[];
+  readonly error: Error;
+}
+
 export interface MansioClient {
   /** The newest state at once, and every later one. */
   readonly connection$: Observable<ConnectionState>;
@@ -172,6 +182,8 @@ export interface MansioClient {
   readonly resync$: Observable<void>;
   /** A list that follows the mailbox, with the emails around `range$` (the first ones without it). */
   list(query: ListQuery, range$?: Observable<ListRange>): Observable<ListView>;
+  /** Who is signed in: as the server says, or, while it does not answer, as the storage does. */
+  readonly account$: Observable<Profile>;
   readonly folders$: Observable<readonly Folder[]>;
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;
@@ -188,6 +200,7 @@ export interface MansioClient {
   /** Sends an email now that has failed or waits. */
   retry(outboundId: string): Promise<RetriedEmail>;
   readonly act: Actions;
+  readonly lateRefusals$: Observable<LateRefusal>;
   /** Any other request. @throws Refusal, NetworkFault */
   request<M extends Method, P extends PathOf<M>>(
     method: M,

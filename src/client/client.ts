@@ -1,9 +1,9 @@
 // Creates a client and puts its parts together. It needs no page: it works in browsers and in Node.js.
 import { BehaviorSubject, defer, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
 import { ActionQueue } from './actions/action-queue.js';
-import { actionsOf } from './actions/actions.js';
+import { actionsOf, restoreActions } from './actions/actions.js';
 import { Overlays } from './actions/overlays.js';
-import type { ClientOptions, MansioClient, Passkeys, SignInProof } from './client-types.js';
+import type { ClientOptions, LateRefusal, MansioClient, Passkeys, SignInProof } from './client-types.js';
 import { draftsOver } from './drafts.js';
 import { Emails } from './emails.js';
 import { FollowedAccount } from './followed-account.js';
@@ -12,22 +12,27 @@ import { pageOrigin } from './hub/environment.js';
 import { HubLink } from './hub/hub-link.js';
 import { Lists } from './lists/lists.js';
 import { ListSubscriptions } from './lists/subscriptions.js';
+import { KeptAccount } from './offline/kept-account.js';
 import { outboundState } from './outbound.js';
-import { refusalOf } from './refusal.js';
+import { Refusal, refusalOf } from './refusal.js';
 import { type BareRequest, filled, Rest, tokenOf } from './rest.js';
 
 export function createClient(options: ClientOptions = {}): MansioClient {
   const { credential } = options;
   const baseUrl = (options.baseUrl ?? pageOrigin())?.replace(/\/+$/, '');
   if (baseUrl === undefined) throw new Error('Outside of a page the client needs a baseUrl.');
+  const storage = new KeptAccount(options.storage);
   const link = new HubLink({ url: `${baseUrl}/hubs/email`, token: credential && (() => tokenOf(credential)) });
   const rest = new Rest({
     baseUrl,
     credential,
     fetch: options.fetch ?? ((...request) => fetch(...request)),
-    signedOut: () => link.signedOut(),
+    signedOut: () => {
+      void storage.clear();
+      link.signedOut();
+    },
   });
-  const mail = mailOver(rest, link);
+  const mail = mailOver(rest, link, storage);
   const opened = <T>(stream$: Observable<T>): Observable<T> =>
     defer(() => {
       link.open();
@@ -58,7 +63,16 @@ export function createClient(options: ClientOptions = {}): MansioClient {
 
 type MailPart = Pick<
   MansioClient,
-  'list' | 'folders$' | 'labels$' | 'preferences$' | 'email' | 'thread' | 'outbound' | 'act'
+  | 'list'
+  | 'account$'
+  | 'folders$'
+  | 'labels$'
+  | 'preferences$'
+  | 'email'
+  | 'thread'
+  | 'outbound'
+  | 'act'
+  | 'lateRefusals$'
 >;
 
 interface Mail {
@@ -69,20 +83,25 @@ interface Mail {
 }
 
 /** What is read, followed and changed. */
-function mailOver(rest: Rest, link: HubLink): Mail {
+function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
   const overlays = new Overlays((folder) => followed$.value.find(folder));
-  const lists = new Lists(new ListSubscriptions(link, rest), overlays, () => followed$.value.folders.counted());
-  const emails = new Emails(rest, link, lists, overlays);
-  const queue = new ActionQueue(rest);
+  const lists = new Lists(new ListSubscriptions(link, rest), overlays, storage, () =>
+    followed$.value.folders.counted(),
+  );
+  const emails = new Emails(rest, link, lists, overlays, storage);
+  const queue = new ActionQueue(rest, storage);
   const closed$ = new Subject<void>();
-  const followed$ = new BehaviorSubject(new FollowedAccount(rest, link, lists));
-  const act = actionsOf({
+  const followed$ = new BehaviorSubject(new FollowedAccount(rest, link, lists, storage));
+  const lateRefusals$ = new Subject<LateRefusal>();
+  const actionParts = {
     queue,
     overlays,
     link,
-    folder: (folder) => followed$.value.find(folder),
-    find: (id) => lists.find(id) ?? emails.find(id),
-  });
+    folder: (folder: string) => followed$.value.find(folder),
+    find: (id: string) => lists.find(id) ?? emails.find(id),
+  };
+  const act = actionsOf(actionParts);
+  storage.taken$.subscribe((values) => restoreActions(values, actionParts, (refusal) => lateRefusals$.next(refusal)));
   const open = <T>(stream: () => Observable<T>) => defer(stream).pipe(takeUntil(closed$));
   return {
     part: {
@@ -91,12 +110,14 @@ function mailOver(rest: Rest, link: HubLink): Mail {
           followed$.value.keepFolders();
           return lists.view(query, range$);
         }),
+      account$: open(() => followed$.pipe(switchMap(({ account$ }) => account$))),
       folders$: open(() => followed$.pipe(switchMap(({ folders }) => folders.folders$))),
       labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
       preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),
       email: (id) => open(() => emails.email(id)),
       thread: (threadId) => open(() => emails.thread(threadId)),
       outbound: (id) => open(() => outboundState(id, rest, link)),
+      lateRefusals$,
       act: {
         ...act,
         move(ids, moved) {
@@ -107,13 +128,16 @@ function mailOver(rest: Rest, link: HubLink): Mail {
     },
     forget() {
       const before = followed$.value;
-      followed$.next(new FollowedAccount(rest, link, lists));
+      void storage.clear();
+      queue.drop(new Refusal(401, { title: 'The session has ended.' }));
+      followed$.next(new FollowedAccount(rest, link, lists, storage));
       if (before.keepsFolders) followed$.value.keepFolders();
       before.end();
       lists.forget();
       emails.forget();
     },
     close() {
+      storage.close();
       closed$.next();
       followed$.value.end();
       lists.close();

@@ -1,41 +1,50 @@
 // Emails and threads in full: read once, patched or read again by events, and kept for a while, so that opening one again shows it at once.
-import { distinctUntilChanged, filter, map, type Observable, skip, startWith, switchMap } from 'rxjs';
+import { defer, distinctUntilChanged, filter, from, map, type Observable, of, skip, startWith, switchMap } from 'rxjs';
 import type { Overlays } from './actions/overlays.js';
 import type { EmailDetail } from './generated/rest.js';
 import type { ClientEvent, HubLink } from './hub/hub-link.js';
 import type { Lists } from './lists/lists.js';
+import type { KeptAccount } from './offline/kept-account.js';
 import { refreshed } from './refreshed.js';
+import { NotFound } from './refusal.js';
 import type { Rest } from './rest.js';
 
-const MOST_KEPT = 50;
-/** Bodies of kept emails, in characters. */
-const MOST_KEPT_LENGTH = 8 * 1024 * 1024;
+const MOST_RECENT = 50;
+/** Bodies of recent emails, in characters. */
+const MOST_RECENT_LENGTH = 8 * 1024 * 1024;
+/** Emails with longer bodies are not kept in the storage. In characters. */
+const LONGEST_STORED = 256 * 1024;
 
 export class Emails {
   readonly #rest: Rest;
   readonly #link: HubLink;
   readonly #lists: Lists;
   readonly #overlays: Overlays;
+  readonly #storage: KeptAccount;
   /** Streams by email or thread, of which equal ones are one. */
   readonly #streams = new Map<string, Observable<unknown>>();
   /** The emails that were read last, oldest first. */
-  readonly #kept = new Map<string, EmailDetail>();
+  readonly #recent = new Map<string, EmailDetail>();
 
-  constructor(rest: Rest, link: HubLink, lists: Lists, overlays: Overlays) {
+  constructor(rest: Rest, link: HubLink, lists: Lists, overlays: Overlays, storage: KeptAccount) {
     this.#rest = rest;
     this.#link = link;
     this.#lists = lists;
     this.#overlays = overlays;
+    this.#storage = storage;
+    link.events$.subscribe(({ type, payload }) => {
+      if (type === 'EmailDeleted') this.#storage.remove('emails', payload);
+    });
   }
 
   email(id: string): Observable<EmailDetail> {
     const email$ = this.#shared(`email ${id}`, () =>
       refreshed<EmailDetail>(this.#link, {
-        earlier: () => this.#kept.get(id),
-        read: async () => this.#keep(await this.#rest.request('GET', '/api/emails/{id}', { params: { id } })),
+        earlier$: defer(() => (this.#recent.has(id) ? of(this.#recent.get(id)) : from(this.#stored(id)))),
+        read: () => this.#read(id),
         touch: (event, newest) => {
           const after = touched(event, newest);
-          if (after === 'read') this.#kept.delete(id);
+          if (after === 'read') this.#recent.delete(id);
           return typeof after === 'object' ? this.#keep(after) : after;
         },
       }),
@@ -71,11 +80,11 @@ export class Emails {
   }
 
   find(id: string): EmailDetail | undefined {
-    return this.#kept.get(id);
+    return this.#recent.get(id);
   }
 
   forget(): void {
-    this.#kept.clear();
+    this.#recent.clear();
     this.#streams.clear();
   }
 
@@ -88,23 +97,45 @@ export class Emails {
     this.#streams.delete(key);
     this.#streams.set(key, stream$);
     const [oldest] = this.#streams.keys();
-    if (this.#streams.size > MOST_KEPT) this.#streams.delete(oldest!);
+    if (this.#streams.size > MOST_RECENT) this.#streams.delete(oldest!);
     return stream$;
   }
 
+  async #read(id: string): Promise<EmailDetail> {
+    try {
+      return this.#keep(await this.#rest.request('GET', '/api/emails/{id}', { params: { id } }));
+    } catch (error) {
+      if (error instanceof NotFound) this.#storage.remove('emails', id);
+      throw error;
+    }
+  }
+
+  async #stored(id: string): Promise<EmailDetail | undefined> {
+    const email = await this.#storage.value<EmailDetail>('emails', id);
+    // The server may have given it meanwhile.
+    return email && (this.#recent.get(id) ?? this.#remember(email));
+  }
+
   #keep(email: EmailDetail): EmailDetail {
-    this.#kept.delete(email.id);
-    this.#kept.set(email.id, email);
+    if (lengthOf(email) <= LONGEST_STORED) this.#storage.write('emails', email.id, email);
+    return this.#remember(email);
+  }
+
+  #remember(email: EmailDetail): EmailDetail {
+    this.#recent.delete(email.id);
+    this.#recent.set(email.id, email);
     let length = 0;
-    for (const { textBody, htmlBody } of this.#kept.values()) length += textBody.length + htmlBody.length;
-    for (const [id, { textBody, htmlBody }] of this.#kept) {
-      if (this.#kept.size <= MOST_KEPT && length <= MOST_KEPT_LENGTH) break;
-      length -= textBody.length + htmlBody.length;
-      this.#kept.delete(id);
+    for (const recent of this.#recent.values()) length += lengthOf(recent);
+    for (const [id, recent] of this.#recent) {
+      if (this.#recent.size <= MOST_RECENT && length <= MOST_RECENT_LENGTH) break;
+      length -= lengthOf(recent);
+      this.#recent.delete(id);
     }
     return email;
   }
 }
+
+const lengthOf = ({ textBody, htmlBody }: EmailDetail): number => textBody.length + htmlBody.length;
 
 function touched(event: ClientEvent, email: EmailDetail): EmailDetail | 'read' | undefined {
   switch (event.type) {

@@ -4,6 +4,7 @@ import { combineLatest, map, type Observable, Subject, startWith, tap } from 'rx
 import type { Folder } from './generated/rest.js';
 import type { HubLink } from './hub/hub-link.js';
 import type { FolderCounts } from './lists/lists.js';
+import type { KeptAccount } from './offline/kept-account.js';
 import { refreshed } from './refreshed.js';
 import type { Rest } from './rest.js';
 
@@ -19,12 +20,13 @@ export class Folders {
   constructor(
     rest: Rest,
     link: HubLink,
+    kept: KeptAccount,
     end$: Observable<void>,
     countsOf: (folder: string) => FolderCounts | undefined,
   ) {
     const read$ = refreshed<readonly Folder[]>(link, {
       end$,
-      read: () => rest.request('GET', '/api/folders'),
+      ...kept.followed('folders', () => rest.request('GET', '/api/folders')),
       changes$: rest.changesOf('/api/folders', '/api/labels'),
       touch: ({ type, payload }, newest) => {
         if (CHANGING_FOLDERS.test(type)) return 'readSoon';

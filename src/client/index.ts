@@ -4,5 +4,6 @@ export type * from './client-types.js';
 export type * from './generated/events.js';
 export type * from './generated/rest.js';
 export type { ClientEvent, ClientEventName, ConnectionState, ListChange } from './hub/hub-link.js';
+export type { ClientStorage, StoredValue } from './offline/client-storage.js';
 export { Conflict, NetworkFault, NotFound, Refusal, type RefusalCode } from './refusal.js';
 export type { Credential, Method, PathOf, Query, Reply, RequestInput, RequestOptions } from './rest.js';

@@ -17,8 +17,8 @@ export interface RefreshedOptions<T> {
   readonly changes$?: Observable<Promise<unknown>>;
   /** The least time between the starts of two readings. ms */
   readonly leastMs?: number;
-  /** A value of an earlier time, which is shown until it is read. */
-  readonly earlier?: () => T | undefined;
+  /** Values of an earlier time: one is shown until the value is read. */
+  readonly earlier$?: Observable<T | undefined>;
   /** Emits when the stream is over. */
   readonly end$?: Observable<unknown>;
   /** Emits when the value must be read again, besides events. */
@@ -112,8 +112,10 @@ class Refreshed<T> {
     const { also$, changes$ } = options;
     if (also$ !== undefined) this.#subscriptions.push(also$.subscribe(() => this.#readAgain(this.#pace)));
     if (changes$ !== undefined) this.#subscriptions.push(changes$.subscribe((change) => void this.#change(change)));
-    const earlier = options.earlier?.();
-    if (earlier !== undefined) this.#show(earlier);
+    const earlier = options.earlier$?.subscribe((value) => {
+      if (value !== undefined && this.#newest === undefined) this.#show(value);
+    });
+    if (earlier !== undefined) this.#subscriptions.push(earlier);
     link.open();
     void this.#read();
   }

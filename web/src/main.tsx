@@ -14,10 +14,11 @@ import { fetchWithProgress } from './compose/upload-progress.js';
 import { installSprite } from './design/sprite.js';
 import { chosenLanguage } from './i18n/language-choice.js';
 import { currentLanguage, direction, setLanguage } from './i18n/t.js';
+import { IndexedStorage } from './offline/indexed-storage.js';
 import { startWith, takeReturned } from './sign-in/oidc.js';
 
 // The list is asked for while the texts are loaded.
-const store = new Store(createClient({ fetch: fetchWithProgress }));
+const store = new Store(createClient({ fetch: fetchWithProgress, storage: new IndexedStorage() }));
 void startWith(store, takeReturned());
 const chosen = chosenLanguage();
 await setLanguage(

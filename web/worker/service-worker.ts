@@ -1,5 +1,7 @@
 // The service worker of the page: it opens the page without a network (page-cache.ts). A new version takes over at once: open windows keep
 // the files of theirs, and the next window is of the new one. Everything of the API goes to the node as if there were no worker.
+import { DOUBT } from '../../src/client/offline/client-storage.js';
+import { Entries } from '../src/offline/entries.js';
 import { isOfPage, PageCache, type PageVersion } from './page-cache.js';
 
 /** Chromium asks the node itself for what a rule names, without starting the worker. */
@@ -32,6 +34,7 @@ self.addEventListener('activate', (event) => {
 self.addEventListener('fetch', (event) => {
   const { request, preloadResponse } = event;
   const url = new URL(request.url);
+  if (request.method === 'POST' && url.pathname.startsWith('/link/')) event.waitUntil(doubt());
   if (request.method !== 'GET' || url.origin !== self.origin) return;
   if (request.mode === 'navigate') {
     if (isOfPage(url.pathname)) event.respondWith(page.document(answerOf(request, preloadResponse)));
@@ -39,6 +42,12 @@ self.addEventListener('fetch', (event) => {
     event.respondWith(page.file(url.pathname).then((found) => found ?? fetch(request)));
   }
 });
+
+/** Somebody signs in by a link: what the page has kept is used when the server says whose it is. */
+async function doubt(): Promise<void> {
+  const entry = { ...DOUBT, value: true, at: Date.now(), owner: 'worker' };
+  await new Entries().put(entry, Number.POSITIVE_INFINITY).catch(() => undefined);
+}
 
 async function install(event: RoutingInstallEvent): Promise<void> {
   const rules = ['/api/*', '/hubs/*'].map((urlPattern) => ({ condition: { urlPattern }, source: 'network' as const }));

@@ -1,7 +1,10 @@
 // Sends changes to the server one after the other, in the order of their actions: equal changes that wait go together, in bulk requests.
-// Failures that pass (no network, rates, a node without the account) are waited for; a refusal ends the action.
+// Failures that pass (no network, rates, a node without the account) are waited for; a refusal ends the action. The storage has what waits, so
+// that it is sent also when the client has ended meanwhile.
+import type { Subscription } from 'rxjs';
 import { onReturn } from '../hub/environment.js';
 import { Pause, pauseAfter } from '../hub/pause.js';
+import type { KeptAccount } from '../offline/kept-account.js';
 import { isPassing, NotFound, Refusal } from '../refusal.js';
 import type { Rest } from '../rest.js';
 import type { Change } from './overlays.js';
@@ -12,6 +15,8 @@ const BULK = 1_000;
 const AT_ONCE = 4;
 
 export interface QueuedChange {
+  /** Its name in the storage; the names sort by time. */
+  readonly key: string;
   readonly ids: readonly string[];
   readonly change: Change;
   readonly carriedOut: () => void;
@@ -20,20 +25,41 @@ export interface QueuedChange {
 
 export class ActionQueue {
   readonly #rest: Rest;
+  readonly #storage: KeptAccount;
   readonly #pause = new Pause();
   readonly #stopListening: () => void;
+  readonly #opened: Subscription;
+  /** What waits, and what is under way. */
+  readonly #unsettled = new Set<QueuedChange>();
   #waiting: QueuedChange[] = [];
   #isRunning = false;
   #isClosed = false;
 
-  constructor(rest: Rest) {
+  constructor(rest: Rest, storage: KeptAccount) {
     this.#rest = rest;
+    this.#storage = storage;
     this.#stopListening = onReturn(() => this.#pause.end());
+    this.#opened = storage.opened$.subscribe(() => {
+      for (const queued of this.#unsettled) this.#store(queued);
+    });
   }
 
   add(queued: QueuedChange): void {
+    this.#unsettled.add(queued);
+    this.#store(queued);
     this.#waiting.push(queued);
-    if (this.#isRunning) return;
+    this.#start();
+  }
+
+  /** Adds what earlier clients have left in the storage: it is sent before everything that waits. */
+  restore(earlier: readonly QueuedChange[]): void {
+    for (const queued of earlier) this.#unsettled.add(queued);
+    this.#waiting.unshift(...earlier);
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#isRunning || this.#waiting.length === 0) return;
     this.#isRunning = true;
     // Actions of the same moment go together.
     queueMicrotask(() => void this.#run());
@@ -44,11 +70,18 @@ export class ActionQueue {
     const rest = this.#waiting.filter((one) => one !== queued);
     const isFound = rest.length < this.#waiting.length;
     this.#waiting = rest;
+    if (isFound) this.#settled(queued);
     return isFound;
+  }
+
+  /** Somebody else signs in, for whom nothing of this is sent. */
+  drop(reason: Error): void {
+    for (const queued of this.#waiting.splice(0)) this.#refused(queued, reason);
   }
 
   close(): void {
     this.#isClosed = true;
+    this.#opened.unsubscribe();
     this.#stopListening();
     this.#pause.end();
   }
@@ -58,7 +91,7 @@ export class ActionQueue {
       const batch = this.#next();
       try {
         await this.#send(batch);
-        for (const queued of batch) queued.carriedOut();
+        for (const queued of batch) this.#carriedOut(queued);
       } catch (error) {
         await this.#failed(batch, error);
       }
@@ -76,17 +109,36 @@ export class ActionQueue {
   /** One refused change must not take others with it, so each is sent alone. */
   async #failed(batch: readonly QueuedChange[], error: unknown): Promise<void> {
     if (batch.length === 1) {
-      batch[0]!.refused(error);
+      this.#refused(batch[0]!, error);
       return;
     }
     for (const queued of batch) {
       try {
         await this.#send([queued]);
-        queued.carriedOut();
+        this.#carriedOut(queued);
       } catch (own) {
-        queued.refused(own);
+        this.#refused(queued, own);
       }
     }
+  }
+
+  #carriedOut(queued: QueuedChange): void {
+    this.#settled(queued);
+    queued.carriedOut();
+  }
+
+  #refused(queued: QueuedChange, error: unknown): void {
+    this.#settled(queued);
+    queued.refused(error);
+  }
+
+  #settled(queued: QueuedChange): void {
+    this.#unsettled.delete(queued);
+    this.#storage.remove('actions', queued.key);
+  }
+
+  #store({ key, ids, change }: QueuedChange): void {
+    this.#storage.write('actions', key, { ids, change });
   }
 
   async #send(batch: readonly QueuedChange[]): Promise<void> {

@@ -1,8 +1,9 @@
 // The actions on emails: each is shown at once, sent in its turn, and can be taken back. What it has really changed is known from the emails
 // that are shown and, for others, from the events of the log.
 import { type Subscription, take } from 'rxjs';
-import type { Action, Actions } from '../client-types.js';
+import type { Action, Actions, LateRefusal } from '../client-types.js';
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
+import type { StoredValue } from '../offline/client-storage.js';
 import type { ActionQueue, QueuedChange } from './action-queue.js';
 import type { Change, Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
 
@@ -38,16 +39,41 @@ export function actionsOf(parts: ActionParts): Actions {
   };
 }
 
+/** What earlier clients have not sent: it is shown, and sent before everything else. */
+export function restoreActions(
+  values: readonly StoredValue[],
+  parts: ActionParts,
+  refused: (refusal: LateRefusal) => void,
+): void {
+  const restored = values.map(({ key, value }) => {
+    const { ids, change } = value as { readonly ids: readonly string[]; readonly change: Change };
+    const action = new OptimisticAction(ids, change, parts, key);
+    action.done.catch((error: Error) => refused({ ids, error }));
+    return action;
+  });
+  parts.queue.restore(restored.map(({ queued }) => queued));
+}
+
+let made = 0;
+
+/** Keys sort by time; those of two clients differ. */
+function newKey(): string {
+  return (
+    [Date.now(), made++].map((part) => part.toString(36).padStart(9, '0')).join('-') +
+    Math.random().toString(36).slice(1)
+  );
+}
+
 /** Roles become ids where the folders are known, because emails and events have ids. */
 const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder)?.id ?? folder;
 
 class OptimisticAction implements Action {
   readonly done: Promise<void>;
+  readonly queued: QueuedChange;
   readonly #ids: readonly string[];
   readonly #change: Change;
   readonly #parts: ActionParts;
   readonly #overlay: Overlay;
-  readonly #queued: QueuedChange;
   readonly #before = new Map<string, Before>();
   /** Emails that were known; of others the log tells what they were. */
   readonly #known = new Set<string>();
@@ -56,7 +82,8 @@ class OptimisticAction implements Action {
   #undone: Promise<void> | undefined;
   #finish = () => {};
 
-  constructor(ids: readonly string[], change: Change, parts: ActionParts) {
+  /** `restoredKey`: of an action of an earlier client, which the caller gives back to the queue. */
+  constructor(ids: readonly string[], change: Change, parts: ActionParts, restoredKey?: string) {
     this.#ids = ids;
     this.#change = change;
     this.#parts = parts;
@@ -77,7 +104,8 @@ class OptimisticAction implements Action {
     });
     // Who ignores the outcome sees it in the lists.
     this.done.catch(() => {});
-    this.#queued = {
+    this.queued = {
+      key: restoredKey ?? newKey(),
       ids,
       change,
       carriedOut: () => {
@@ -91,7 +119,7 @@ class OptimisticAction implements Action {
       },
     };
     parts.overlays.add(this.#overlay);
-    parts.queue.add(this.#queued);
+    if (restoredKey === undefined) parts.queue.add(this.queued);
   }
 
   undo(): Promise<void> {
@@ -100,7 +128,7 @@ class OptimisticAction implements Action {
   }
 
   async #takeBack(): Promise<void> {
-    if (this.#parts.queue.withdraw(this.#queued)) {
+    if (this.#parts.queue.withdraw(this.queued)) {
       this.#end();
       this.#finish();
       return;

@@ -4,12 +4,15 @@ import { distinctUntilChanged, Observable, of } from 'rxjs';
 import type { Overlays } from '../actions/overlays.js';
 import type { ListQuery, ListRange, ListView } from '../client-types.js';
 import type { EmailListItem } from '../generated/rest.js';
+import type { KeptAccount } from '../offline/kept-account.js';
 import { folderOf, isWholeFolder, keyOf } from './list-query.js';
 import { type ListPage, MOST_PAGES, PAGE_SIZE } from './list-window.js';
 import { type ListViewer, LiveList } from './live-list.js';
 import type { ListSubscriptions } from './subscriptions.js';
 
 const LINGER_MS = 10_000;
+/** Changes of a list come in bursts: its first page is stored this long after the first of them. ms */
+const STORE_MS = 1_000;
 /** Lists whose first page is shown at once when somebody returns to them. */
 const MOST_REMEMBERED = 30;
 const FIRST_PAGE$ = of({ start: 0, end: PAGE_SIZE });
@@ -28,9 +31,13 @@ export class Lists {
   /** The newest counts of whole folders, by what their queries call them. */
   readonly #counts = new Map<string, FolderCounts>();
   readonly #counted: () => void;
+  readonly #storage: KeptAccount;
+  /** Lists whose first page is to be stored. */
+  readonly #storing = new Map<string, ReturnType<typeof setTimeout>>();
 
   /** `counted` is called when the counts of a folder have changed. */
-  constructor(subscriptions: ListSubscriptions, overlays: Overlays, counted: () => void) {
+  constructor(subscriptions: ListSubscriptions, overlays: Overlays, storage: KeptAccount, counted: () => void) {
+    this.#storage = storage;
     this.#subscriptions = subscriptions;
     this.#overlays = overlays;
     this.#counted = counted;
@@ -90,7 +97,7 @@ export class Lists {
   }
 
   close(): void {
-    for (const timer of this.#lingering.values()) clearTimeout(timer);
+    for (const timer of [...this.#lingering.values(), ...this.#storing.values()]) clearTimeout(timer);
     for (const list of this.#lists.values()) list.close();
     this.#subscriptions.end();
   }
@@ -102,11 +109,28 @@ export class Lists {
     const known = this.#lists.get(key);
     if (known !== undefined && !known.isFailed) return known;
     for (const other of this.#lingering.keys()) if (this.#subscriptions.free < MOST_PAGES) this.#drop(other);
-    const list = new LiveList(query, this.#subscriptions);
+    const list = new LiveList(query, this.#subscriptions, () => this.#storeSoon(key));
     const page = this.#remembered.get(key);
     if (page !== undefined) list.remember(page);
+    else if (query.threadId === undefined) {
+      void this.#storage.value<ListPage>('lists', key).then((stored) => {
+        if (stored !== undefined && this.#lists.get(key) === list) list.remember(stored);
+      });
+    }
     this.#lists.set(key, list);
     return list;
+  }
+
+  #storeSoon(key: string): void {
+    const list = this.#lists.get(key);
+    if (!this.#storage.isUsed || list === undefined || list.query.threadId !== undefined || this.#storing.has(key))
+      return;
+    const store = () => {
+      this.#storing.delete(key);
+      const { first } = list;
+      if (first !== undefined) this.#storage.write('lists', key, first);
+    };
+    this.#storing.set(key, setTimeout(store, STORE_MS));
   }
 
   #linger(list: LiveList): void {

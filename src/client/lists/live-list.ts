@@ -32,10 +32,13 @@ export class LiveList {
   #isEarlier = false;
   #error: Error | undefined;
   #hold: ReturnType<typeof setTimeout> | undefined;
+  readonly #released: () => void;
 
-  constructor(query: ListQuery, subscriptions: ListSubscriptions) {
+  /** `released` is called when pages of the server are shown. */
+  constructor(query: ListQuery, subscriptions: ListSubscriptions, released: () => void) {
     this.query = query;
     this.#subscriptions = subscriptions;
+    this.#released = released;
   }
 
   get isFailed(): boolean {
@@ -51,10 +54,12 @@ export class LiveList {
     return this.#shown.get(0);
   }
 
-  /** Shows the first page of an earlier time until the server has given it. */
+  /** Shows the first page of an earlier time until the server has given one. */
   remember(page: ListPage): void {
+    if (this.#shown.size > 0 || this.isFailed) return;
     this.#shown = new Map([[0, page]]);
     this.#isEarlier = true;
+    if (this.isWatched) this.look();
   }
 
   /** Shows nothing of what was read: somebody else signs in. */
@@ -164,6 +169,7 @@ export class LiveList {
     this.#hold = undefined;
     this.#shown = shown;
     this.#isEarlier = false;
+    this.#released();
     this.repaint();
   }
 

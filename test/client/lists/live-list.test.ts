@@ -45,7 +45,7 @@ interface World {
 
 function world(count: number): World {
   const server = new ListServer(emails(count));
-  const list = new LiveList({ folder: 'inbox' }, new ListSubscriptions(server, rest as never));
+  const list = new LiveList({ folder: 'inbox' }, new ListSubscriptions(server, rest as never), () => {});
   const views: ListView[] = [];
   const viewer = { range: { start: 0, end: 30 }, show: (view: ListView) => void views.push(view) };
   list.add(viewer);

@@ -18,6 +18,11 @@ const LASTING_OFFERS = `{
   window.setTimeout = (run, ms, ...rest) => set(run, ms === 10000 ? 600000 : ms, ...rest);
 }`;
 
+/** A worker would load the whole page again for each window, so only windows that need it have one. */
+const NO_WORKER = `if (globalThis.ServiceWorkerContainer !== undefined) {
+  ServiceWorkerContainer.prototype.register = () => Promise.reject(new Error('A test has no worker.'));
+}`;
+
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 let launched: Promise<Browser> | undefined;
@@ -45,21 +50,20 @@ export type WindowOptions = BrowserContextOptions & { readonly path?: string };
 export async function openWindow(
   t: ExecutionContext,
   origin: string,
-  { path = '/', ...options }: WindowOptions = {},
+  { path = '/', serviceWorkers = 'block', ...options }: WindowOptions = {},
 ): Promise<Window> {
   t.timeout(BROWSER_TEST_MS);
   const browser = await browserOfFile();
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     locale: 'en-GB',
-    // A worker would load the whole page again for each window.
-    serviceWorkers: 'block',
     ...options,
   });
   t.teardown(() => context.close());
   // The time-out of the test is the limit.
   context.setDefaultTimeout(0);
   await context.addInitScript(LASTING_OFFERS);
+  if (serviceWorkers === 'block') await context.addInitScript(NO_WORKER);
   const page = await context.newPage();
   const faults: string[] = [];
   watch(page, origin, faults);

@@ -29,6 +29,18 @@ test('a change is saved, and a change during the save is saved after it', (t) =>
   t.false(isUnsaved(draftAfter(draftAfter(late, SAVE), SAVED)));
 });
 
+test('a send waits for the network, unless it is withdrawn', (t) => {
+  const waiting = after(CHANGED, WISH, SAVE, { type: 'unreachable' });
+  t.like(waiting, { phase: 'offline', wish: { sendAt: null } });
+  t.is(nextStep(waiting), 'wait');
+  const retried = draftAfter(waiting, { type: 'retried' });
+  t.is(nextStep(draftAfter(draftAfter(retried, SAVE), SAVED)), 'send');
+  const withdrawn = draftAfter(waiting, { type: 'sendWithdrawn' });
+  t.like(withdrawn, { phase: 'offline', wish: null });
+  t.is(nextStep([{ type: 'retried' } as const, SAVE, SAVED].reduce(draftAfter, withdrawn)), 'rest');
+  t.not(draftAfter(retried, { type: 'sendWithdrawn' }).wish, null, 'it may be under way');
+});
+
 test('a send follows the save of everything that was written', (t) => {
   t.is(nextStep(after(CHANGED, SAVE, SAVED, WISH)), 'send');
   t.is(nextStep(after(CHANGED, WISH)), 'save');

@@ -18,12 +18,13 @@ import { UndoStrip } from './undo-strip.js';
 import { ComposeButton, Writing } from './writing.js';
 
 export function App() {
-  const { access } = useStore();
+  const { access, isCutOff } = useStore();
   return (
     <>
       <ConnectionLine />
       {access.value === 'signedOut' && <SignIn />}
       {access.value === 'signedIn' && <Mail />}
+      {access.value === 'unknown' && isCutOff.value && <NothingKept />}
       <UndoStrip />
       <KeysSheet />
     </>
@@ -54,6 +55,14 @@ function Mail() {
       <DeleteQuestion />
       <FolderQuestion />
       <Writing />
+    </div>
+  );
+}
+
+function NothingKept() {
+  return (
+    <div class="not-found" role="status">
+      <p>{t('app.nothingKept')}</p>
     </div>
   );
 }

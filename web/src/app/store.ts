@@ -12,20 +12,22 @@ import {
   NetworkFault,
   type PreferenceChanges,
   type Preferences,
+  type Profile,
   Refusal,
-  type Reply,
   type SignInProof,
 } from '../../../src/client/index.js';
+import { t } from '../i18n/t.js';
 import { orderOf } from '../list/list-query.js';
 import { ListStore } from '../list/list-store.js';
+import { sayFailed } from './failure.js';
 import { PreferenceStore } from './preferences.js';
+import { reasonOf } from './reason.js';
 import { isListRoute, type ListRoute } from './route.js';
 import { route } from './router.js';
+import { undo } from './undo.js';
 
-export type Profile = Reply<'GET', '/api/profile'>;
 export type Access = 'unknown' | 'signedIn' | 'signedOut';
 
-const RETRY_MS = 2_000;
 const MINUTE_MS = 60_000;
 /** The page keeps the theme, so that its next load has the colours before the preferences are read. */
 const THEME = 'mansio.theme';
@@ -36,6 +38,8 @@ export class Store {
   readonly connection = signal<ConnectionState>('connecting');
   /** Nothing reaches the server, and the browser knows that it has no network. */
   readonly isOffline = computed(() => !this.#isOnline.value && this.connection.value !== 'live');
+  /** What this browser has not kept cannot be shown now. */
+  readonly isCutOff = computed(() => this.isOffline.value || this.connection.value === 'reconnecting');
   readonly profile = signal<Profile | undefined>(undefined);
   readonly folders = signal<readonly Folder[]>([]);
   /** They are in their order; `folders` has what is unread in them. */
@@ -49,6 +53,7 @@ export class Store {
   readonly #preferences: PreferenceStore;
   readonly #isOnline = signal(navigator.onLine);
   #subscriptions: Subscription[] = [];
+  #known = () => {};
 
   constructor(client: MansioClient) {
     this.client = client;
@@ -60,6 +65,7 @@ export class Store {
       this.connection.value = state;
       if (state === 'signedOut') this.#leave();
     });
+    client.lateRefusals$.subscribe(({ error }) => undo.say(t('app.lateRefusal', { reason: reasonOf(error) })));
     for (const name of ['online', 'offline']) {
       addEventListener(name, () => {
         this.#isOnline.value = navigator.onLine;
@@ -74,20 +80,22 @@ export class Store {
     });
   }
 
-  /** Follows the account of whoever is signed in. */
-  async start(): Promise<void> {
+  /** Follows the account of whoever is signed in. Resolves when it is known who that is. */
+  start(): Promise<void> {
+    const known = new Promise<void>((resolve) => {
+      this.#known = resolve;
+    });
     this.#follow();
-    await this.#findOut();
+    return known;
   }
 
-  async #findOut(): Promise<void> {
-    try {
-      this.profile.value = await this.client.request('GET', '/api/profile');
-      this.access.value = 'signedIn';
-    } catch (error) {
-      if (error instanceof Refusal && (error.status === 401 || error.status === 403)) this.#leave();
-      else setTimeout(() => void this.#findOut(), RETRY_MS);
-    }
+  #enter(profile: Profile): void {
+    const before = this.profile.peek();
+    // Somebody else has signed in, in another window: nothing of this account stays.
+    if (before !== undefined && before.email !== profile.email) location.reload();
+    this.profile.value = profile;
+    this.access.value = 'signedIn';
+    this.#known();
   }
 
   /** @throws Refusal, NetworkFault */
@@ -96,9 +104,14 @@ export class Store {
     await this.start();
   }
 
+  /** Without an answer of the server the session goes on, and so does the page. */
   async signOut(): Promise<void> {
-    await this.client.signOut();
-    this.#leave();
+    try {
+      await this.client.signOut();
+      this.#leave();
+    } catch (error) {
+      sayFailed(error);
+    }
   }
 
   /** The page follows the choice at once; resolves when the server has stored it. @throws Refusal, NetworkFault */
@@ -137,6 +150,7 @@ export class Store {
         },
       });
     this.#subscriptions = [
+      this.client.account$.subscribe({ next: (profile) => this.#enter(profile), error: () => this.#leave() }),
       into(this.client.folders$, this.folders as { value: readonly Folder[] | undefined }),
       into(this.client.labels$, this.labels as { value: readonly Label[] | undefined }),
       into(this.client.preferences$, this.#preferences.stored),
@@ -149,6 +163,7 @@ export class Store {
     this.#subscriptions = [];
     this.list.leave();
     this.access.value = 'signedOut';
+    this.#known();
     this.profile.value = undefined;
     this.folders.value = [];
     this.labels.value = [];

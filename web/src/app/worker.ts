@@ -31,10 +31,9 @@ export function startWorker(): void {
 }
 
 /** Calls `failed` when the worker could not be installed, and there is no earlier one. */
-function onFailure(registration: ServiceWorkerRegistration | undefined, failed: () => void): void {
-  // Programs that drive browsers block workers: then there is no registration.
-  const installing = registration?.installing;
+function onFailure(registration: ServiceWorkerRegistration, failed: () => void): void {
+  const { installing } = registration;
   installing?.addEventListener('statechange', () => {
-    if (installing.state === 'redundant' && registration?.active === null) failed();
+    if (installing.state === 'redundant' && registration.active === null) failed();
   });
 }

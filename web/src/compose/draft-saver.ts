@@ -24,6 +24,7 @@ import {
 import { contentsOf } from './file-content.js';
 import type { Journal, KeptWindow } from './journal.js';
 import { keptOf } from './kept-window.js';
+import { sendOptions } from './send-options.js';
 import { findDraft, isPassing, isSame, namesOldFiles, type StoredVersion } from './stored-version.js';
 import { followUpload } from './upload-progress.js';
 
@@ -75,6 +76,11 @@ export class DraftSaver {
   /** Sends when everything is saved. `sendAt`: null for at once. */
   send(sendAt: string | null): void {
     this.#apply({ type: 'sendWished', wish: { sendAt } });
+  }
+
+  /** What waits for the network stays a draft. */
+  doNotSend(): void {
+    this.#apply({ type: 'sendWithdrawn' });
   }
 
   /** Saves now, without the pause. */
@@ -345,16 +351,10 @@ export class DraftSaver {
   async #send(): Promise<void> {
     const { draftId, etag, wish } = this.state.value;
     if (draftId === null || wish === null) return;
-    const { original } = this.#window;
     this.#apply({ type: 'sendBegan' });
     try {
-      const marking = original === null ? {} : { [original.how]: original.emailId };
-      const sendAt = wish.sendAt === null ? {} : { sendAt: wish.sendAt };
-      const queued = await this.#options.client.drafts.send(draftId, {
-        ...sendAt,
-        ...marking,
-        ...(etag !== null && { etag }),
-      });
+      const options = sendOptions(wish, this.#window.original, new Date());
+      const queued = await this.#options.client.drafts.send(draftId, { ...options, ...(etag !== null && { etag }) });
       this.#apply({ type: 'sent', outboundId: queued.id, sendAt: queued.sendAt ?? null });
     } catch (error) {
       await this.#sendFailed(draftId, error);

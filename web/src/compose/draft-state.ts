@@ -61,6 +61,8 @@ export type DraftEvent =
   /** What stands in the window now is the server's version. */
   | { readonly type: 'tookTheirs'; readonly draftId: string; readonly etag: string | null }
   | { readonly type: 'sendWished'; readonly wish: SendWish }
+  /** The reader does not want to send what waits for the network. */
+  | { readonly type: 'sendWithdrawn' }
   | { readonly type: 'sendBegan' }
   | { readonly type: 'sendRefused'; readonly problem: string }
   | { readonly type: 'sent'; readonly outboundId: string; readonly sendAt: string | null }
@@ -111,6 +113,8 @@ export function draftAfter(state: DraftState, event: DraftEvent): DraftState {
       return { ...newDraftState(event.draftId, event.etag), revision: state.revision, savedRevision: state.revision };
     case 'sendWished':
       return wished(state, event.wish);
+    case 'sendWithdrawn':
+      return state.phase === 'offline' ? { ...state, wish: null } : state;
     case 'sendBegan':
       return { ...state, phase: 'sending' };
     case 'sent': {

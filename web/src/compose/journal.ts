@@ -1,6 +1,7 @@
 // What the browser keeps of open compose windows, so that a closed window or a crashed tab loses nothing: for each window its draft on the
 // server and whatever the server does not have yet. Each tab writes its own windows; those of tabs that are gone are taken over at the next
 // start. Files are not kept: their names are, so that the reader is told which to attach again.
+import type { DraftFile } from './attachments.js';
 import type { Recipients } from './recipients.js';
 
 export interface DraftFields {
@@ -25,6 +26,10 @@ export interface KeptWindow {
   readonly original: { readonly emailId: string; readonly how: 'repliesTo' | 'forwards' } | null;
   /** Null when the server has everything. */
   readonly unsaved: DraftFields | null;
+  /** Files that the server has, for a window that comes back without a network. Entries of the first pages have none. */
+  readonly files?: readonly DraftFile[];
+  /** Set while an email waits to be sent. `sendAt`: ISO 8601, null for at once. */
+  readonly wish?: { readonly sendAt: string | null } | null;
   /** Names of files that were not uploaded yet. */
   readonly lostFiles: readonly string[];
   /** Set while an email that was sent can be undone. */

@@ -13,7 +13,7 @@ const isSoon = (sendAt: string | null): boolean => {
 
 /** Undefined when nothing is to be found again: nothing was written, or it was sent for good. */
 export function keptOf(window: ComposeWindow, state: DraftState, tabId: string): KeptWindow | undefined {
-  const { phase, draftId, etag, sent } = state;
+  const { phase, draftId, etag, sent, wish } = state;
   const { id, original, isMinimised, blobs, files } = window;
   const isOver = phase === 'sent' && !isSoon(sent?.sendAt ?? null);
   if (phase === 'clean' || isOver) return undefined;
@@ -26,6 +26,8 @@ export function keptOf(window: ComposeWindow, state: DraftState, tabId: string):
     isMinimised: isMinimised.value,
     original,
     unsaved: isUnsafe ? window.fields() : null,
+    files: files.value.filter(({ stored }) => stored !== null),
+    wish,
     lostFiles: files.value.filter(({ key }) => blobs.has(key)).map(({ fileName }) => fileName),
     sent,
     discardAt: null,

@@ -1,8 +1,8 @@
 // All compose windows of this tab: opened for a new email, an answer or a draft, put away, closed, discarded, and opened again after a reload
 // or a crash. `compose-dock.tsx` shows them.
 import { signal } from '@preact/signals';
-import type { EmailDetail } from '../../../src/client/index.js';
-import { NotFound } from '../../../src/client/index.js';
+import { firstValueFrom } from 'rxjs';
+import { type EmailDetail, NotFound } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { undo } from '../app/undo.js';
 import { t } from '../i18n/t.js';
@@ -11,7 +11,7 @@ import { ComposeWindow, contentOf, EMPTY_FIELDS, type WindowContent } from './co
 import { DraftSaver } from './draft-saver.js';
 import { Journal, type KeptWindow } from './journal.js';
 import type { ComposeContext, Opening } from './open.js';
-import type { StoredVersion } from './stored-version.js';
+import { isPassing, type StoredVersion } from './stored-version.js';
 import { alone, livingTabs } from './tabs.js';
 
 /** A window and what saves it. */
@@ -35,6 +35,9 @@ export class ComposeWindows {
   readonly #tabId: string;
   readonly #stops: (() => void)[] = [];
   /** What had the focus before a window was opened, by its id. */
+  /** Windows of the journal that could not be opened without the server. */
+  readonly #left = new Set<string>();
+  #hasRestored = false;
   readonly #openers = new Map<string, Element | null>();
 
   /** `tabId`: of `claimTab`. */
@@ -53,7 +56,9 @@ export class ComposeWindows {
       for (const { saver } of this.open.value) void saver.noticeChange();
     });
     const connection = context.client.connection$.subscribe((state) => {
-      if (state === 'live') for (const { saver } of this.open.value) saver.retry();
+      if (state !== 'live') return;
+      for (const { saver } of this.open.value) saver.retry();
+      if (this.#left.size > 0) void this.restore();
     });
     const onHide = () => {
       for (const { saver } of this.open.value) {
@@ -83,8 +88,13 @@ export class ComposeWindows {
   async restore(): Promise<void> {
     await alone(async () => {
       const orphans = this.#journal.orphans(await livingTabs(this.#tabId));
-      // What cannot be read now stays in the journal.
-      for (const kept of orphans) await this.#restored(kept).catch(() => undefined);
+      for (const kept of orphans) {
+        if (this.#hasRestored && !this.#left.has(kept.windowId)) continue;
+        this.#left.delete(kept.windowId);
+        // What cannot be read now stays in the journal.
+        await this.#restored(kept).catch((error: unknown) => isPassing(error) && this.#left.add(kept.windowId));
+      }
+      this.#hasRestored = true;
     });
   }
 
@@ -216,7 +226,10 @@ export class ComposeWindows {
 
   async #restoreOne(kept: KeptWindow): Promise<void> {
     if (kept.sent !== null) return this.#restoreSent(kept, kept.sent);
-    const found = kept.draftId === null ? undefined : await this.#read(kept.draftId);
+    const { draftId, etag } = kept;
+    const read = draftId === null ? undefined : await this.#read(draftId, kept);
+    if (read === 'unheard') return this.#restoreUnheard(kept);
+    const found = read;
     if (found === undefined && kept.unsaved === null) return this.#journal.forget(kept.windowId);
     const stored = found === undefined ? undefined : contentOf(found.draft);
     const fields = kept.unsaved ?? stored?.fields ?? EMPTY_FIELDS;
@@ -227,8 +240,25 @@ export class ComposeWindows {
       window,
       found === undefined ? undefined : { draftId: found.draft.id, etag: found.etag },
     );
-    if (kept.unsaved === null) return;
-    saver.resume(found !== undefined && found.etag !== kept.etag && kept.etag !== null ? found : undefined);
+    const hasConflict = found !== undefined && found.etag !== etag && etag !== null;
+    if (kept.unsaved !== null) saver.resume(hasConflict ? found : undefined);
+    // A draft that is gone was sent or deleted meanwhile.
+    if (!hasConflict && (found !== undefined || draftId === null)) this.#sendAgain(saver, kept);
+  }
+
+  /** The server does not answer: the window has what the journal knows, and the next save finds out whether the draft is another one. */
+  #restoreUnheard({ windowId, draftId, etag, unsaved, files = [], wish, ...kept }: KeptWindow): void {
+    const window = new ComposeWindow(windowId, { fields: unsaved!, files, original: kept.original });
+    window.isMinimised.value = kept.isMinimised;
+    window.lostFiles.value = kept.lostFiles;
+    const { saver } = this.#add(window, { draftId: draftId!, etag });
+    saver.resume(undefined);
+    this.#sendAgain(saver, { ...kept, ...(wish && { wish }) });
+  }
+
+  /** An email that waits to be sent. Without all of its files it stays a draft, and the window names them. */
+  #sendAgain(saver: DraftSaver, { wish, lostFiles }: Pick<KeptWindow, 'wish' | 'lostFiles'>): void {
+    if (wish && lostFiles.length === 0) saver.send(wish.sendAt);
   }
 
   /** The card of an email that can still be undone. */
@@ -240,17 +270,20 @@ export class ComposeWindows {
     saver.resumeSent(sent);
   }
 
-  async #read(draftId: string): Promise<StoredVersion | undefined> {
+  /** Undefined when the draft is gone. `unheard`: nothing answers, and the journal has all that the window needs. */
+  async #read(draftId: string, { unsaved, files, etag }: KeptWindow): Promise<StoredVersion | 'unheard' | undefined> {
     try {
       return await this.context.client.drafts.read(draftId);
     } catch (error) {
       if (error instanceof NotFound) return undefined;
+      if (isPassing(error) && unsaved !== null && files !== undefined && etag !== null) return 'unheard';
       throw error;
     }
   }
 
+  /** An email that was read before is there without a network, too. */
   #original(emailId: string): Promise<EmailDetail> {
-    return this.context.client.request('GET', '/api/emails/{id}', { params: { id: emailId } });
+    return firstValueFrom(this.context.client.email(emailId));
   }
 
   #notice({ type, payload }: { readonly type: string; readonly payload: unknown }): void {

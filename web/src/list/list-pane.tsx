@@ -20,6 +20,7 @@ export function ListPane() {
   const { list } = store;
   const view = list.view.value;
   const isEmpty = view.total === 0 && !view.isLoading;
+  const isMissing = view.total === 0 && view.isLoading && store.isCutOff.value;
   return (
     <section class="list-pane" aria-label={t('list.title')}>
       <div class="list-search">
@@ -27,9 +28,17 @@ export function ListPane() {
         <SearchField />
       </div>
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
-      {isEmpty || view.error ? <EmptyList /> : <List />}
+      {isEmpty || view.error ? <EmptyList /> : isMissing ? <NotKept /> : <List />}
       <PasskeyOffer />
     </section>
+  );
+}
+
+function NotKept() {
+  return (
+    <div class="empty-list" role="status">
+      <p>{t('list.notKept')}</p>
+    </div>
   );
 }
 

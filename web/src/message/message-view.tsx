@@ -27,6 +27,7 @@ interface Shown {
 }
 
 export function MessageView({ id }: { readonly id: string }) {
+  const { isCutOff } = useStore();
   const shown = useEmail(id);
   if (shown.fault instanceof NotFound) {
     return (
@@ -38,7 +39,15 @@ export function MessageView({ id }: { readonly id: string }) {
   if (shown.fault !== undefined && shown.email === undefined) {
     return <p class="message-note">{t('message.fault', { reason: reasonOf(shown.fault) })}</p>;
   }
-  if (shown.email === undefined) return <p class="message-note" aria-busy="true" />;
+  if (shown.email === undefined) {
+    return isCutOff.value ? (
+      <p class="message-note" role="status">
+        {t('message.notKept')}
+      </p>
+    ) : (
+      <p class="message-note" aria-busy="true" />
+    );
+  }
   // What belongs to one email, such as that its pictures are shown, does not pass to the next one.
   return <Message key={shown.email.id} email={shown.email} thread={shown.thread} />;
 }

@@ -168,7 +168,7 @@ function Notices({
   readonly one: OpenWindow;
   readonly obstacle: Obstacle | undefined;
 }) {
-  const { phase, problem } = saver.state.value;
+  const { phase, problem, wish } = saver.state.value;
   const lost = window.lostFiles.value;
   return (
     <div class="compose-notices" role="alert">
@@ -177,7 +177,15 @@ function Notices({
           {obstacle.text}
         </p>
       )}
-      {phase === 'offline' && <p class="problem">{t('compose.problem.offline')}</p>}
+      {phase === 'offline' && wish === null && <p class="problem">{t('compose.problem.offline')}</p>}
+      {phase === 'offline' && wish !== null && (
+        <p class="problem">
+          {t('compose.problem.waits')}{' '}
+          <button type="button" class="compose-link" onClick={() => saver.doNotSend()}>
+            {t('compose.doNotSend')}
+          </button>
+        </p>
+      )}
       {phase === 'failed' && <p class="problem">{t('compose.problem.refused', { reason: problem ?? '' })}</p>}
       {lost.length > 0 && (
         <p class="problem">

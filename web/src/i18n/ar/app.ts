@@ -4,7 +4,7 @@ import type { Translation } from '../t.js';
 
 export const app: Translation<typeof english> = {
   'app.reconnecting': 'جارٍ إعادة الاتصال…',
-  'app.offline': 'غير متصل',
+  'app.offline': 'غير متصل: يُرسَل ما تفعله لاحقًا',
   'app.menu': 'المجلدات',
   'app.back': 'رجوع',
   'app.close': 'إغلاق',
@@ -23,4 +23,6 @@ export const app: Translation<typeof english> = {
   'undo.dismiss': 'إخفاء',
   'undo.undone': 'تم التراجع',
   'undo.key': 'التراجع عن آخر إجراء',
+  'app.nothingKept': 'لم يحفظ هذا المتصفح شيئًا بعد. يظهر البريد حالما يجيب الخادم.',
+  'app.lateRefusal': 'رُفض شيء فعلته دون اتصال، وعاد كما كان: {reason}',
 };

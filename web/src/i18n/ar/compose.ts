@@ -65,6 +65,8 @@ export const compose: Translation<typeof english> = {
   'compose.conflict.both': 'الاحتفاظ بكلتيهما',
   'compose.conflict.taken': 'النسخة الأخرى هنا الآن',
   'compose.problem.offline': 'لم تُحفظ بعد: الخادم لا يجيب. ما كتبته محفوظ في هذا المتصفح وسيُخزَّن حالما يجيب.',
+  'compose.problem.waits':
+    'لم تُرسل بعد: الخادم لا يجيب. تُرسل الرسالة حالما يجيب، حتى إن أُغلقت هذه النافذة في أثناء ذلك.',
   'compose.problem.refused': 'يرفض الخادم هذا: {reason} ما كتبته باقٍ في هذه النافذة.',
   'compose.problem.editor': 'تعذر تحميل المحرر. تحقق من الاتصال وافتح المسودة مرة أخرى.',
   'compose.problem.noRecipient': 'أضف مستلمًا واحدًا على الأقل.',
@@ -116,4 +118,5 @@ export const compose: Translation<typeof english> = {
     many: '{count} رسالة قبلها',
     other: '{count} رسالة قبلها',
   },
+  'compose.doNotSend': 'عدم الإرسال',
 };

@@ -129,4 +129,5 @@ export const list: Translation<typeof english> = {
   'search.in': 'في مجلد أو تصنيف',
   'search.unread': 'غير مقروءة',
   'search.flagged': 'مميّزة',
+  'list.notKept': 'لم يحفظ هذا المتصفح هذه القائمة. تظهر حالما يجيب الخادم.',
 };

@@ -68,4 +68,5 @@ export const message: Translation<typeof english> = {
     many: '{count} رسالة أخرى',
     other: '{count} رسالة أخرى',
   },
+  'message.notKept': 'لم يحفظ هذا المتصفح هذه الرسالة. تظهر حالما يجيب الخادم.',
 };

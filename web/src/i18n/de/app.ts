@@ -4,7 +4,7 @@ import type { Translation } from '../t.js';
 
 export const app: Translation<typeof english> = {
   'app.reconnecting': 'Verbindung wird wiederhergestellt …',
-  'app.offline': 'Offline',
+  'app.offline': 'Offline: Was Sie tun, wird später gesendet',
   'app.menu': 'Ordner',
   'app.back': 'Zurück',
   'app.close': 'Schließen',
@@ -23,4 +23,6 @@ export const app: Translation<typeof english> = {
   'undo.dismiss': 'Ausblenden',
   'undo.undone': 'Rückgängig gemacht',
   'undo.key': 'Letzte Aktion rückgängig machen',
+  'app.nothingKept': 'Dieser Browser hat noch nichts aufbewahrt. Die Mail erscheint, sobald der Server antwortet.',
+  'app.lateRefusal': 'Etwas, das Sie offline getan haben, wurde abgelehnt und ist wieder wie zuvor: {reason}',
 };

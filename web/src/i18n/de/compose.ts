@@ -68,6 +68,8 @@ export const compose: Translation<typeof english> = {
   'compose.conflict.taken': 'Jetzt steht hier die andere Fassung',
   'compose.problem.offline':
     'Noch nicht gespeichert: Der Server antwortet nicht. Was Sie geschrieben haben, bleibt in diesem Browser und wird gespeichert, sobald er antwortet.',
+  'compose.problem.waits':
+    'Noch nicht gesendet: Der Server antwortet nicht. Die E-Mail wird gesendet, sobald er antwortet, auch wenn dieses Fenster inzwischen geschlossen wurde.',
   'compose.problem.refused': 'Der Server lehnt das ab: {reason} Was Sie geschrieben haben, bleibt in diesem Fenster.',
   'compose.problem.editor':
     'Der Editor lässt sich nicht laden. Prüfen Sie die Verbindung und öffnen Sie den Entwurf noch einmal.',
@@ -108,4 +110,5 @@ export const compose: Translation<typeof english> = {
     one: '{count} E-Mail ist davor',
     other: '{count} E-Mails sind davor',
   },
+  'compose.doNotSend': 'Nicht senden',
 };

@@ -114,4 +114,5 @@ export const list: Translation<typeof english> = {
   'search.in': 'in einem Ordner oder Label',
   'search.unread': 'ungelesen',
   'search.flagged': 'markiert',
+  'list.notKept': 'Dieser Browser hat diese Liste nicht aufbewahrt. Sie erscheint, sobald der Server antwortet.',
 };

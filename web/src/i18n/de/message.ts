@@ -61,4 +61,5 @@ export const message: Translation<typeof english> = {
   'message.answerSubject': '{answer}: {summary}',
   'message.noAnswer': 'diese Einladung nennt niemanden, dem man antworten kann',
   'message.more': { one: '{count} weitere Nachricht', other: '{count} weitere Nachrichten' },
+  'message.notKept': 'Dieser Browser hat diese E-Mail nicht aufbewahrt. Sie erscheint, sobald der Server antwortet.',
 };

@@ -1,7 +1,7 @@
 // The English texts of the frame of the page: folders, keys, undo, connection.
 export const app = {
   'app.reconnecting': 'Reconnecting…',
-  'app.offline': 'Offline',
+  'app.offline': 'Offline: what you do is sent later',
   'app.menu': 'Folders',
   'app.back': 'Back',
   'app.close': 'Close',
@@ -20,4 +20,6 @@ export const app = {
   'undo.dismiss': 'Dismiss',
   'undo.undone': 'Undone',
   'undo.key': 'Undo the last action',
+  'app.nothingKept': 'This browser has kept nothing yet. The mail appears as soon as the server answers.',
+  'app.lateRefusal': 'Something that you did offline was refused, and is as it was before: {reason}',
 } as const;

@@ -63,6 +63,8 @@ export const compose = {
   'compose.conflict.taken': 'The other version is here now',
   'compose.problem.offline':
     'Not saved yet: the server does not answer. What you wrote is kept in this browser and saved as soon as it does.',
+  'compose.problem.waits':
+    'Not sent yet: the server does not answer. The email is sent as soon as it does, also when this window was closed meanwhile.',
   'compose.problem.refused': 'The server refuses this: {reason} What you wrote is kept in this window.',
   'compose.problem.editor': 'The editor cannot be loaded. Check the connection, and open this draft again.',
   'compose.problem.noRecipient': 'Add at least one recipient.',
@@ -102,4 +104,5 @@ export const compose = {
     one: '{count} email is before it',
     other: '{count} emails are before it',
   },
+  'compose.doNotSend': 'Do not send',
 } as const;

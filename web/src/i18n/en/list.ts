@@ -110,4 +110,5 @@ export const list = {
   'search.in': 'in a folder or label',
   'search.unread': 'unread',
   'search.flagged': 'flagged',
+  'list.notKept': 'This browser has not kept this list. It appears as soon as the server answers.',
 } as const;

@@ -58,4 +58,5 @@ export const message = {
   'message.answerSubject': '{answer}: {summary}',
   'message.noAnswer': 'this invitation names nobody to answer',
   'message.more': { one: '{count} more message', other: '{count} more messages' },
+  'message.notKept': 'This browser has not kept this email. It appears as soon as the server answers.',
 } as const;

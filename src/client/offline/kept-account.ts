@@ -1,0 +1,169 @@
+// What a client keeps of one account in its storage. Nothing of it is used before it is known whose it is: the server says who is signed in,
+// or, while it does not answer, the storage does. It is removed when the session ends, and when somebody else signs in.
+import { defer, Subject } from 'rxjs';
+import type { Profile } from '../generated/rest.js';
+import type { RefreshedOptions } from '../refreshed.js';
+import { type ClientStorage, DOUBT, type StoredValue } from './client-storage.js';
+
+/** How many values of a group are kept. */
+const MOST = { followed: 10, lists: 30, emails: 100, actions: 10_000 } as const;
+type Group = keyof typeof MOST;
+
+/** The owner and the doubt. */
+const MOST_OF_ACCOUNT = 2;
+const OWNER = { group: DOUBT.group, key: 'owner' } as const;
+/** A session that is not used ends after this time. */
+const LONGEST_MS = 30 * 24 * 3_600_000;
+
+interface Owner {
+  readonly profile: Profile;
+  /** When the server said so last. ms since the epoch */
+  readonly at: number;
+}
+
+export class KeptAccount {
+  /** Emits when it is known whose values are used. */
+  readonly opened$ = new Subject<void>();
+  /** What earlier clients of the account have not sent, in their order. */
+  readonly taken$ = new Subject<readonly StoredValue[]>();
+  readonly #storage: ClientStorage | undefined;
+  /** The address of the account whose values are used; undefined while that is not known. */
+  #account: string | undefined;
+  /** The server has said who is signed in. */
+  #isConfirmed = false;
+  /** Rises with each word of the server: what it overtakes has no effect. */
+  #epoch = 0;
+  #opened = deferred();
+  #stopTaking = () => {};
+  /** One after the other, so that nothing is written after everything was removed. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(storage?: ClientStorage) {
+    this.#storage = storage;
+  }
+
+  /** False for a client without a storage. */
+  get isUsed(): boolean {
+    return this.#storage !== undefined;
+  }
+
+  /** The server does not answer: the profile of whoever the storage names, whose values are used from now on; undefined for nobody. */
+  async assume(): Promise<Profile | undefined> {
+    if (this.#storage === undefined || this.#account !== undefined) return undefined;
+    const epoch = this.#epoch;
+    const owner = await this.#owner();
+    const isDoubtful = (await this.#do((storage) => storage.read(DOUBT.group, DOUBT.key))) !== undefined;
+    if (epoch !== this.#epoch || this.#account !== undefined || owner === undefined || isDoubtful) return undefined;
+    if (Date.now() - owner.at > LONGEST_MS) {
+      await this.clear();
+      return undefined;
+    }
+    await this.#open(owner.profile);
+    return owner.profile;
+  }
+
+  /** The server says who is signed in. */
+  async confirm(profile: Profile): Promise<void> {
+    if (this.#storage === undefined) return;
+    const epoch = ++this.#epoch;
+    const before = this.#account ?? (await this.#owner())?.profile.email;
+    if (epoch !== this.#epoch) return;
+    if (before !== undefined && before !== profile.email) this.#removeAll();
+    this.#isConfirmed = true;
+    const owner: Owner = { profile, at: Date.now() };
+    void this.#do((storage) => storage.write(OWNER.group, OWNER.key, owner, MOST_OF_ACCOUNT));
+    void this.#do((storage) => storage.remove(DOUBT.group, DOUBT.key));
+    if (this.#account === undefined) await this.#open(profile);
+  }
+
+  /** A value of the account, as soon as it is known whose account it is. Without a storage it never comes. */
+  async value<T>(group: Group, key: string): Promise<T | undefined> {
+    await this.#opened.promise;
+    return (await this.#do((storage) => storage.read(group, key))) as T | undefined;
+  }
+
+  /** A value that is kept when it is read, and shown from the storage until then. */
+  followed<T>(key: string, read: () => Promise<T>): Pick<RefreshedOptions<T>, 'read' | 'earlier$'> {
+    return {
+      earlier$: defer(() => this.value<T>('followed', key)),
+      read: async () => {
+        const value = await read();
+        this.write('followed', key, value);
+        return value;
+      },
+    };
+  }
+
+  /** What the server has told is kept once it has told whose it is; what is still to be sent, as soon as the account is known. */
+  write(group: Group, key: string, value: unknown): void {
+    if (this.#account === undefined || !(this.#isConfirmed || group === 'actions')) return;
+    void this.#do((storage) => storage.write(group, key, value, MOST[group]));
+  }
+
+  remove(group: Group, key: string): void {
+    if (this.#account !== undefined) void this.#do((storage) => storage.remove(group, key));
+  }
+
+  /** The session has ended, or somebody else signs in. Resolves when everything is removed. */
+  clear(): Promise<unknown> {
+    this.#epoch++;
+    return this.#removeAll();
+  }
+
+  /** Nothing is used or kept any more, and everything stays for the next client. */
+  close(): void {
+    this.#epoch++;
+    this.#leave();
+  }
+
+  async #open({ email }: Profile): Promise<void> {
+    const opened = this.#opened;
+    this.#account = email;
+    opened.resolve();
+    this.opened$.next();
+    await this.#do(async (storage) => {
+      // The session may have ended since.
+      if (this.#opened !== opened) return;
+      this.#stopTaking = storage.takeOver('actions' satisfies Group, (values) => this.taken$.next(values));
+    });
+  }
+
+  #leave(): void {
+    this.#stopTaking();
+    this.#stopTaking = () => {};
+    if (this.#account !== undefined) this.#opened = deferred();
+    this.#account = undefined;
+    this.#isConfirmed = false;
+  }
+
+  #removeAll(): Promise<unknown> {
+    this.#leave();
+    return this.#do((storage) => storage.clear());
+  }
+
+  #owner(): Promise<Owner | undefined> {
+    return this.#do((storage) => storage.read(OWNER.group, OWNER.key) as Promise<Owner | undefined>);
+  }
+
+  /** A storage that fails keeps nothing, and the client works as without one. */
+  #do<T>(run: (storage: ClientStorage) => Promise<T>): Promise<T | undefined> {
+    const storage = this.#storage;
+    if (storage === undefined) return Promise.resolve(undefined);
+    const done = this.#last.then(() => run(storage)).catch(() => undefined);
+    this.#last = done;
+    return done;
+  }
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+function deferred(): Deferred {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,80 @@
+// Tests a client with a storage against a node: what was read is there for the next client while no server answers, what is done then is
+// sent by the one after it, and another account sees nothing of it.
+import type { ExecutionContext } from 'ava';
+import { createTransport } from 'nodemailer';
+import { filter, firstValueFrom, type Observable } from 'rxjs';
+import { accountOn, port } from '../../dev/node-accounts.js';
+import { createClient } from '../../src/client/client.js';
+import type { ListView, MansioClient } from '../../src/client/client-types.js';
+import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
+import { MemoryStorage } from './offline/memory-storage.js';
+
+const when = <T>(stream$: Observable<T>, isIt: (value: T) => boolean): Promise<T> =>
+  firstValueFrom(stream$.pipe(filter(isIt)));
+const hasItems = ({ items }: ListView) => items.length > 0;
+
+/** A client that shows an account and its inbox, as a page does. */
+function opened(t: ExecutionContext, options: Parameters<typeof createClient>[0]): MansioClient {
+  const client = createClient(options);
+  t.teardown(() => client.close());
+  for (const stream$ of [client.account$, client.folders$, client.labels$, client.list({ folder: 'inbox' })])
+    (stream$ as Observable<unknown>).subscribe({ error: () => undefined });
+  return client;
+}
+
+test('reading goes on without a server, and what is done is sent later', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  t.teardown(() => node.stop());
+  const baseUrl = `http://127.0.0.1:${port(node, 'http')}`;
+  const [ann, bob] = [await accountOn(node, 'ann'), await accountOn(node, 'bob')];
+  const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
+  for (const subject of ['Read', 'Unread'])
+    await smtp.sendMail({ from: 'zoe@remote.test', to: ann.email, subject, text: `The text of ${subject}.` });
+  smtp.close();
+
+  const window = new MemoryStorage();
+  const first = opened(t, { baseUrl, credential: { apiKey: ann.key }, storage: window });
+  const { items } = await when(first.list({ folder: 'inbox' }), (view) => view.items.length === 2);
+  const [unread, read] = items;
+  await firstValueFrom(first.email(read!.id));
+  // A list is stored within a second of its last change.
+  while (window.keys('lists').length === 0 || window.keys('followed').length < 2) await new Promise(setImmediate);
+  first.close();
+  window.end();
+
+  const nowhere = 'http://127.0.0.1:1';
+  const offline = new MemoryStorage(window);
+  const second = opened(t, { baseUrl: nowhere, credential: { apiKey: ann.key }, storage: offline });
+  t.is((await firstValueFrom(second.account$)).email, ann.email);
+  const shown = await when(second.list({ folder: 'inbox' }), hasItems);
+  t.deepEqual(
+    shown.items.map(({ subject }) => subject),
+    ['Unread', 'Read'],
+  );
+  t.true(shown.isLoading, 'the server has not told it');
+  t.true((await firstValueFrom(second.folders$)).some(({ role }) => role === 'archive'));
+  t.regex((await firstValueFrom(second.email(read!.id))).textBody, /The text of Read/);
+  second.act.markRead([unread!.id], true);
+  second.act.move([read!.id], { to: 'archive' });
+  await when(second.list({ folder: 'inbox' }), ({ total, unread: count }) => total === 1 && count === 0);
+  while (offline.keys('actions').length < 2) await new Promise(setImmediate);
+  second.close();
+  offline.end();
+
+  const online = new MemoryStorage(window);
+  const third = opened(t, { baseUrl, credential: { apiKey: ann.key }, storage: online });
+  const after = await when(third.list({ folder: 'inbox' }), (view) => view.total === 1 && !view.isLoading);
+  t.like(after, { unread: 0, items: [{ id: unread!.id, isRead: true }] });
+  while (online.keys('actions').length > 0) await new Promise(setImmediate);
+  third.close();
+  online.end();
+
+  const other = opened(t, { baseUrl, credential: { apiKey: bob.key }, storage: new MemoryStorage(window) });
+  const emails: number[] = [];
+  other.list({ folder: 'inbox' }).subscribe((view) => emails.push(view.items.length));
+  t.is((await firstValueFrom(other.account$)).email, bob.email);
+  await when(other.list({ folder: 'inbox' }), ({ isLoading }) => !isLoading);
+  t.deepEqual([...new Set(emails)], [0]);
+  t.false(window.keys('emails').includes(read!.id));
+});

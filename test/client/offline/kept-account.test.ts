@@ -1,0 +1,120 @@
+// Tests what a client keeps of an account: for whom it is used, when it is removed, and that a storage which fails is as none.
+import type { Profile } from '../../../src/client/generated/rest.js';
+import { DOUBT } from '../../../src/client/offline/client-storage.js';
+import { KeptAccount } from '../../../src/client/offline/kept-account.js';
+import test from '../../support/test.js';
+import { MemoryStorage } from './memory-storage.js';
+
+const profileOf = (email: string) => ({ email, displayName: email }) as Profile;
+const ann = profileOf('ann@example.test');
+const bob = profileOf('bob@example.test');
+
+/** What a value is at this moment; `waiting` while it is not known whose it would be. */
+function now(kept: KeptAccount, key: string): Promise<unknown> {
+  const turn = new Promise((resolve) => setImmediate(resolve, 'waiting'));
+  return Promise.race([kept.value('emails', key), turn]);
+}
+
+/** A storage in which a client of Ann has kept an email and an action. */
+async function storageOfAnn(): Promise<MemoryStorage> {
+  const storage = new MemoryStorage();
+  const kept = new KeptAccount(storage);
+  await kept.confirm(ann);
+  kept.write('emails', 'e1', 'of Ann');
+  kept.write('actions', 'a1', 'to do');
+  // Values are written in turn, so both are there now.
+  await kept.value('emails', 'e1');
+  kept.close();
+  storage.end();
+  return storage;
+}
+
+test('nothing is used before the server or, in its silence, the storage says whose it is', async (t) => {
+  const storage = new MemoryStorage(await storageOfAnn());
+  const kept = new KeptAccount(storage);
+  const taken: unknown[] = [];
+  kept.taken$.subscribe((values) => taken.push(...values));
+  t.is(await now(kept, 'e1'), 'waiting');
+  t.deepEqual(await kept.assume(), ann);
+  t.is(await kept.value('emails', 'e1'), 'of Ann');
+  t.deepEqual(taken, [{ key: 'a1', value: 'to do' }]);
+  kept.write('emails', 'e2', 'of whom?');
+  t.is(await kept.value('emails', 'e2'), undefined, 'the server has not said whose it is');
+  kept.write('actions', 'a2', 'more to do');
+  await kept.confirm(ann);
+  kept.write('emails', 'e2', 'of Ann');
+  t.is(await kept.value('emails', 'e2'), 'of Ann');
+  t.deepEqual(storage.keys('actions'), ['a1', 'a2']);
+});
+
+test('somebody else sees nothing of it, and everything is removed', async (t) => {
+  for (const isAssumed of [false, true]) {
+    const storage = new MemoryStorage(await storageOfAnn());
+    const kept = new KeptAccount(storage);
+    const taken: unknown[] = [];
+    if (isAssumed) await kept.assume();
+    else kept.taken$.subscribe((values) => taken.push(...values));
+    await kept.confirm(bob);
+    t.is(await kept.value('emails', 'e1'), undefined);
+    t.deepEqual(storage.keys('emails'), []);
+    t.deepEqual(taken, []);
+    kept.close();
+    t.deepEqual(await new KeptAccount(storage).assume(), bob);
+  }
+});
+
+test('the end of the session removes everything, and what is written afterwards is not kept', async (t) => {
+  const storage = new MemoryStorage(await storageOfAnn());
+  const kept = new KeptAccount(storage);
+  await kept.confirm(ann);
+  const cleared = kept.clear();
+  kept.write('emails', 'e3', 'late');
+  await cleared;
+  t.deepEqual([...storage.keys('emails'), ...storage.keys('account'), ...storage.keys('actions')], []);
+  t.is(await now(kept, 'e3'), 'waiting');
+  t.is(await kept.assume(), undefined);
+});
+
+test('after a sign-in that the client has not seen, only the server says who is signed in', async (t) => {
+  const storage = new MemoryStorage(await storageOfAnn());
+  await storage.write(DOUBT.group, DOUBT.key, true, 10);
+  const kept = new KeptAccount(storage);
+  t.is(await kept.assume(), undefined);
+  t.is(await now(kept, 'e1'), 'waiting');
+  await kept.confirm(ann);
+  t.is(await kept.value('emails', 'e1'), 'of Ann');
+  kept.close();
+  t.deepEqual(await new KeptAccount(storage).assume(), ann);
+});
+
+test('what is older than any session is removed', async (t) => {
+  const storage = new MemoryStorage(await storageOfAnn());
+  const at = Date.now() - 31 * 24 * 3_600_000;
+  await storage.write('account', 'owner', { profile: ann, at }, 10);
+  t.is(await new KeptAccount(storage).assume(), undefined);
+  t.deepEqual(storage.keys('emails'), []);
+});
+
+test('the word of the server overtakes the storage', async (t) => {
+  const storage = new MemoryStorage(await storageOfAnn());
+  const kept = new KeptAccount(storage);
+  const assumed = kept.assume();
+  await kept.confirm(bob);
+  t.is(await assumed, undefined);
+  t.is(await kept.value('emails', 'e1'), undefined);
+});
+
+test('a storage that fails, or is missing, keeps nothing and stops nobody', async (t) => {
+  const broken = new MemoryStorage();
+  broken.isBroken = true;
+  const kept = new KeptAccount(broken);
+  t.is(await kept.assume(), undefined);
+  await kept.confirm(ann);
+  kept.write('emails', 'e1', 'of Ann');
+  t.is(await kept.value('emails', 'e1'), undefined);
+  const none = new KeptAccount();
+  t.false(none.isUsed);
+  await none.confirm(ann);
+  t.is(await none.assume(), undefined);
+  t.is(await now(none, 'e1'), 'waiting');
+});
