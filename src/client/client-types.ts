@@ -41,8 +41,8 @@ export interface ClientOptions {
 export type EmailSort = 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size';
 
 /**
- * A list of emails: a folder, a search where one of `q`, `fromDate`, `toDate`, `hasAttachments` and `keyword` is there, or a thread. The
- * inbox without any.
+ * A list of emails: a thread; a search where one of its parameters, those from `q` to `anywhere`, is there; else a folder, which is the
+ * inbox when none is named.
  */
 export interface ListQuery {
   /** Id of a folder or label, or a role: `inbox`, `sent`, `drafts`, `archive`, `trash`, `junk`. */
@@ -52,10 +52,21 @@ export interface ListQuery {
   /** The order of a folder; searches are newest first. */
   readonly sort?: EmailSort | undefined;
   readonly q?: string | undefined;
+  /** Words and phrases, as in `q`, in the sender, in To, in Cc and in the subject. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly cc?: string | undefined;
+  readonly subject?: string | undefined;
   readonly fromDate?: string | undefined;
   readonly toDate?: string | undefined;
   readonly hasAttachments?: boolean | undefined;
   readonly keyword?: string | undefined;
+  /** Messages of this size or larger. */
+  readonly minSizeBytes?: number | undefined;
+  /** Ids of labels that the emails have, with commas between. */
+  readonly label?: string | undefined;
+  /** Emails that are only in trash or junk are found too; not with `folder`. */
+  readonly anywhere?: boolean | undefined;
   /** The emails of a thread, oldest first; alone. */
   readonly threadId?: string | undefined;
 }

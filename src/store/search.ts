@@ -1,6 +1,6 @@
 // Port: the words of emails, for search. They are added later, in the order of the ids; rows of a deleted email do no harm,
 // because the mailbox leaves out ids that it does not have.
-import type { SearchTerm } from '../mail-format/words/search-text.js';
+import type { SearchField, SearchTerm } from '../mail-format/words/search-text.js';
 
 /** An email that is not yet searchable. */
 export interface UnindexedEmail {
@@ -87,6 +87,8 @@ export interface SearchStore {
    * SearchTooLarge
    */
   matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails>;
+  /** The text of the field by email, as it was indexed: names with their addresses, or the subject. Unknown emails are missing. */
+  fieldTexts(accountId: string, field: SearchField, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Merges one set of segments that is due. Concurrent calls do no harm. */
   merge(accountId: string, options: MergeOptions): Promise<MergeOutcome>;
   /**

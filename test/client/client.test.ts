@@ -158,6 +158,28 @@ test('lists, counts and emails follow what happens; actions show at once and are
   t.true(nowhere.error instanceof NotFound);
 });
 
+test('a search of fields follows mail that arrives and flags that change', async (t) => {
+  const client = await clientOf(t, 'searcher');
+  await receive('searcher@example.test', ['report of zoe', 'other']);
+  const unread$ = client.list({ from: 'zoe@remote', to: 'searcher', subject: 'report', isRead: false });
+  const views: string[][] = [];
+  const watched = unread$.subscribe((view) => views.push(subjectsOf(view)));
+  t.teardown(() => watched.unsubscribe());
+  const first = await when(unread$, ({ items }) => items.length === 1);
+  await receive('searcher@example.test', ['other report', 'nothing']);
+  await when(unread$, ({ total }) => total === 2);
+  const { done } = client.act.markRead([first.items[0]!.id], true);
+  await done;
+  const last = await when(unread$, ({ items }) => items.length === 1);
+  t.deepEqual(subjectsOf(last), ['other report']);
+  t.false(views.flat().includes('nothing'));
+  t.is((await when(client.list({ from: 'searcher' }), ({ isLoading }) => !isLoading)).total, 0);
+  t.is((await when(client.list({ subject: 'zoe' }), ({ isLoading }) => !isLoading)).total, 1);
+  await client.act.move([last.items[0]!.id], { to: 'trash' }).done;
+  await when(unread$, ({ total }) => total === 0);
+  t.is((await when(client.list({ subject: 'report', anywhere: true }), ({ total }) => total === 2)).unread, 1);
+});
+
 test('an email that was sent is followed to its end, and the client ends all streams', async (t) => {
   const client = await clientOf(t, 'sender');
   await accountOn(node, 'recipient');

@@ -1,5 +1,6 @@
 // Queries of lists: a page of a folder, a page of a search, and many such pages at once for clients that follow lists (standing-lists.ts).
-import { array, boolean, type Infer, integer, number, object, optional, string } from 'superstruct';
+import { array, boolean, enums, type Infer, integer, number, object, optional, string } from 'superstruct';
+import { SEARCH_FIELDS } from '../../mail-format/words/search-text.js';
 import { query } from '../runtime/protocol.js';
 import { searchTerm } from './folder-content-operations.js';
 import { emailListItem, emailPage, listing } from './view-shapes.js';
@@ -17,13 +18,21 @@ const folderList = object({
 const foundList = object({
   /** An empty array matches any text. */
   terms: array(searchTerm),
+  /** Terms that fields of the header must have. */
+  fields: optional(array(object({ field: enums(SEARCH_FIELDS), terms: array(searchTerm) }))),
   ...period,
   hasAttachments: optional(boolean()),
   isRead: optional(boolean()),
   isFlagged: optional(boolean()),
   /** A flag or keyword. */
   keyword: optional(string()),
+  /** Octets. */
+  minSize: optional(number()),
+  /** Ids of labels that the emails have. */
+  labels: optional(array(string())),
   folder: optional(string()),
+  /** Without a folder: emails that are only in Trash or Junk are found too. */
+  anywhere: optional(boolean()),
   page: integer(),
   pageSize: integer(),
 });
@@ -56,7 +65,7 @@ export const listOperations = {
   /**
    * Newest first, in a folder (id or role), or in all folders except emails that are only in Trash or Junk; the counts cover all matches.
    */
-  search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge'] }),
+  search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge', 'noSuchLabel'] }),
   /** Returns the emails that lists show now, and list items for these emails. */
   lists: query({
     payload: object({
@@ -68,7 +77,7 @@ export const listOperations = {
       /** The lists reflect this position of the log or a later one. */
       modseq: integer(),
       /**
-       * Sorted as in the request; without `state` the caller's state is current. `refusal`: the folder or thread does not exist, or the
+       * Sorted as in the request; without `state` the caller's state is current. `refusal`: the folder, label or thread does not exist, or the
        * search is too large.
        */
       lists: array(object({ state: optional(listState), refusal: optional(string()) })),

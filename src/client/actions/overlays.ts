@@ -141,13 +141,14 @@ export class Overlays {
   #belongs(query: ListQuery, { isRead, isFlagged, folderIds }: Changeable): boolean {
     if (query.isRead !== undefined && query.isRead !== isRead) return false;
     if (query.isFlagged !== undefined && query.isFlagged !== isFlagged) return false;
+    if (query.label?.split(',').some((id) => !folderIds.includes(id)) === true) return false;
     const name = folderOf(query);
     if (name !== undefined) {
       const folder = this.#folder(name);
       return folder === undefined || folderIds.includes(folder.id);
     }
     // A search of everything leaves out trash and junk.
-    if (!isSearch(query)) return true;
+    if (!isSearch(query) || query.anywhere === true) return true;
     return folderIds.some((id) => !['trash', 'junk'].includes(this.#folder(id)?.role ?? ''));
   }
 }

@@ -1012,6 +1012,14 @@ export interface Paths {
         readonly q?: string | undefined;
         /** Another name of `q` */
         readonly query?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in the name or address of the sender */
+        readonly from?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in a name or address in To */
+        readonly to?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in a name or address in Cc */
+        readonly cc?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in the subject */
+        readonly subject?: string | undefined;
         /** Received then or later: an ISO 8601 date or date-time, UTC by default */
         readonly fromDate?: string | undefined;
         /** Received then or earlier; a date without a time includes that day */
@@ -1021,8 +1029,14 @@ export interface Paths {
         readonly isFlagged?: boolean | undefined;
         /** A flag or keyword as mail programs set them, in any case */
         readonly keyword?: string | undefined;
+        /** Messages of this size or larger */
+        readonly minSizeBytes?: number | undefined;
+        /** Id of a label that the email has; up to 10 with commas between */
+        readonly label?: string | undefined;
         /** Id of a label or folder, or a role of the system */
         readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
+        /** True: emails that are only in trash or junk are found too; not with `folder` */
+        readonly anywhere?: boolean | undefined;
       };
       readonly reply: EmailPage;
     };

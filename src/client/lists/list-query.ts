@@ -4,7 +4,20 @@ import type { ListQuery } from '../client-types.js';
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** Parameters that make a query a search. */
-const SEARCHES = ['q', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as const;
+const SEARCHES = [
+  'q',
+  'from',
+  'to',
+  'cc',
+  'subject',
+  'fromDate',
+  'toDate',
+  'hasAttachments',
+  'keyword',
+  'minSizeBytes',
+  'label',
+  'anywhere',
+] as const;
 
 /** The parameters that are there, in one order, so that equal queries have equal text. */
 export function parametersOf(query: ListQuery): Parameters {

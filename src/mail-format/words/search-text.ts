@@ -93,6 +93,23 @@ export function searchTerms(query: string): SearchTerm[] {
   return terms;
 }
 
+/** The fields of the header in which a search looks for terms. */
+export const SEARCH_FIELDS = ['from', 'to', 'cc', 'subject'] as const;
+export type SearchField = (typeof SEARCH_FIELDS)[number];
+
+/** Tells whether the words of a text contain the term. */
+export function hasTerm(text: readonly string[], { words, prefix }: SearchTerm): boolean {
+  const last = words.length - 1;
+  const isWord = (word: string | undefined, i: number) =>
+    prefix && i === last ? word?.startsWith(words[i]!) === true : word === words[i];
+  return text.some((_, at) => words.every((_word, i) => isWord(text[at + i], i)));
+}
+
+/** Returns the searchable text of recipients. */
+export function textOfMailboxes(mailboxes: readonly { readonly name: string; readonly address: string }[]): string {
+  return mailboxes.map(({ name, address }) => `${name} ${address}`).join('\n');
+}
+
 /** Returns the number of words in all terms. */
 export function wordCount(terms: readonly SearchTerm[]): number {
   return terms.reduce((count, { words }) => count + words.length, 0);

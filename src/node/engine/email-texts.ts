@@ -2,7 +2,8 @@
 // decoder of its own, so that a burst of deliveries never makes a reader of mail wait.
 import { storedHeader } from '../../actors/mailbox/filters/filter-reads.js';
 import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../../actors/mailbox/search/email-texts.js';
-import type { IndexedAddress, MessageIndex } from '../../mail-format/message-index.js';
+import type { MessageIndex } from '../../mail-format/message-index.js';
+import { textOfMailboxes } from '../../mail-format/words/search-text.js';
 import { verbatimText } from '../../message-content/decode/body-parts.js';
 import { BodyDecoder, type ReadRanges, type Viewer } from '../../message-content/decode/decoder.js';
 import type { BlobStore } from '../../store/blobs.js';
@@ -73,8 +74,8 @@ export function openEmailTexts(
         const asItIs = octets && verbatimText(ofWords(index), octets);
         const { to, cc } = index.envelope;
         return {
-          recipients: joined([...to, ...cc].map(nameOf)),
-          attachments: joined(index.attachments.map(({ fileName }) => fileName)),
+          recipients: cut(textOfMailboxes([...to, ...cc])),
+          attachments: cut(index.attachments.map(({ fileName }) => fileName).join('\n')),
           body: asItIs ?? (await bodyOf(index, read, decoder, { accountId, ...(signal && { signal }) })).text,
         };
       };
@@ -98,8 +99,4 @@ const within =
   async (ranges) =>
     ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(octets, start, end));
 
-const nameOf = ({ name, address }: IndexedAddress): string => `${name} ${address}`;
-
-function joined(names: readonly string[]): string {
-  return names.join('\n').slice(0, MOST_NAMES);
-}
+const cut = (names: string): string => names.slice(0, MOST_NAMES);

@@ -1,7 +1,7 @@
 // Tests the words of search: folding, the terms of a query, and arbitrary text.
 
 import fc from 'fast-check';
-import { fold, searchTerms, wordsOf } from '../../../src/mail-format/words/search-text.js';
+import { fold, hasTerm, searchTerms, wordsOf } from '../../../src/mail-format/words/search-text.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
 
@@ -44,6 +44,19 @@ test('queries are words, quoted phrases, and nothing else', (t) => {
   t.deepEqual(searchTerms('"not closed'), [{ words: ['not', 'closed'], prefix: false }]);
   t.deepEqual(searchTerms('“typo graphic”'), [{ words: ['typo', 'graphic'], prefix: false }]);
   t.deepEqual(searchTerms(' "" - " " '), []);
+});
+
+test('a term is in a text whose words stand as it says, the last one of a prefix from its beginning', (t) => {
+  const text = wordsOf('Dr. Zoë Müller, Köln');
+  const has = (query: string) => searchTerms(query).every((term) => hasTerm(text, term));
+  t.deepEqual(
+    ['zoe', 'mul', '"zoe muller"', 'zoe@mul', 'dr koln', ''].map(has),
+    Array.from({ length: 6 }, () => true),
+  );
+  t.deepEqual(
+    ['oe', '"mul"', '"muller zoe"', 'zoe@kol', 'koln@x'].map(has),
+    Array.from({ length: 5 }, () => false),
+  );
 });
 
 test('folding twice is folding once, words are words again, and a word is found by its start', (t) => {

@@ -1,6 +1,8 @@
 // Defines the contract of search: which emails the words find, and how far an account is searchable.
+import { randomUUID } from 'node:crypto';
 import { uuidText } from '../../../src/mail-format/ids.js';
-import { searchTerms } from '../../../src/mail-format/words/search-text.js';
+import { type SearchField, searchTerms, wordsOf } from '../../../src/mail-format/words/search-text.js';
+import { blobOf } from '../../../src/store/blobs.js';
 import type { IndexedEmail, IndexedTexts, SearchPart } from '../../../src/store/search.js';
 import { textsWith } from '../../support/field-words.js';
 import type { Contract, Stores } from './stores.js';
@@ -103,6 +105,22 @@ export const SEARCH: Contract = {
     t.is((await search.unindexed([accountId], 10)).length, 0);
     const others = await Promise.all([1, 2].map(() => search.merge(accountId, { signal })));
     t.deepEqual(others, Array(2).fill({ segments: 0, emails: 0, octets: 0, mayBeMore: false }));
+  },
+
+  async 'the texts of single fields are those of the email and of its recipients'(t, stores) {
+    const writer = await openWriter(stores);
+    const message = blobOf(Buffer.from('To: Zoë <zoe@x.test>, bob@x.test\r\nCc: list: c@x.test;\r\n\r\nx'));
+    await stores.blobs.put(message);
+    const { id } = await writer.add({ blob: message.hash, fromName: 'Ann', fromAddress: 'ann@x.test', subject: 'Zoo' });
+    const words = async (field: SearchField, of = writer.accountId) => {
+      const texts = await stores.search.fieldTexts(of, field, [id, randomUUID()]);
+      return [...texts].map(([emailId, text]) => [emailId === id, wordsOf(text).join(' ')]);
+    };
+    t.deepEqual(await words('from'), [[true, 'ann ann x test']]);
+    t.deepEqual(await words('subject'), [[true, 'zoo']]);
+    t.deepEqual(await words('to'), [[true, 'zoe zoe x test bob x test']]);
+    t.deepEqual(await words('cc'), [[true, 'list c x test']]);
+    t.deepEqual(await words('from', await stores.account()), []);
   },
 
   async 'words of the body and of names of attachments are found alone'(t, stores) {

@@ -1,6 +1,7 @@
 // The words of emails in memory. No phrase extends from one field into the next. Segments are only counted.
 import { uuidOctets } from '../../../src/mail-format/ids.js';
-import type { SearchTerm } from '../../../src/mail-format/words/search-text.js';
+import { hasTerm, type SearchTerm, textOfMailboxes } from '../../../src/mail-format/words/search-text.js';
+import type { BlobStore } from '../../../src/store/blobs.js';
 import type { SearchPart, SearchStore } from '../../../src/store/search.js';
 import { type FieldWords, fieldWordsOf } from '../field-words.js';
 import { compare, type MemoryTables } from './tables.js';
@@ -8,7 +9,7 @@ import { compare, type MemoryTables } from './tables.js';
 /** The number of segments of one level that are merged into one. */
 const MERGED = 16;
 
-export function memorySearch(tables: MemoryTables): SearchStore {
+export function memorySearch(tables: MemoryTables, blobs: Pick<BlobStore, 'index'>): SearchStore {
   return {
     async unindexed(accountIds, limit) {
       return accountIds.toSorted(compare).flatMap((accountId) => {
@@ -40,8 +41,19 @@ export function memorySearch(tables: MemoryTables): SearchStore {
     },
     async matches(accountId, terms, part, after = '') {
       const { words, segments } = tables.of(accountId);
-      const found = [...words].filter(([id, email]) => id > after && terms.every((term) => hasTerm(email, term, part)));
+      const found = [...words].filter(([id, email]) => id > after && terms.every((term) => isFound(email, term, part)));
       return { ids: Buffer.concat(found.map(([id]) => uuidOctets(id))), segments: segments.length };
+    },
+    async fieldTexts(accountId, field, emailIds) {
+      const found = new Map<string, string>();
+      for (const id of emailIds) {
+        const email = tables.of(accountId).emails.get(id);
+        if (email === undefined) continue;
+        if (field === 'from') found.set(id, `${email.fromName} ${email.fromAddress}`);
+        else if (field === 'subject') found.set(id, email.subject);
+        else found.set(id, textOfMailboxes((await blobs.index(email.blob))?.envelope[field] ?? []));
+      }
+      return found;
     },
     async merge(accountId, { live }) {
       const { segments, words } = tables.of(accountId);
@@ -61,14 +73,11 @@ export function memorySearch(tables: MemoryTables): SearchStore {
   };
 }
 
-function hasTerm(
+function isFound(
   { subject, sender, recipients, attachments, body }: FieldWords,
-  { words, prefix }: SearchTerm,
+  term: SearchTerm,
   part: SearchPart,
 ): boolean {
-  const last = words.length - 1;
-  const isWord = (word: string | undefined, i: number) =>
-    prefix && i === last ? word?.startsWith(words[i]!) === true : word === words[i];
   const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
-  return fields.some((field) => field.some((_, at) => words.every((_word, i) => isWord(field[at + i], i))));
+  return fields.some((field) => hasTerm(field, term));
 }

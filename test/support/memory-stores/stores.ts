@@ -25,7 +25,7 @@ export function memoryStores(tables: MemoryTables, blobs: Pick<BlobStore, 'put' 
     mailboxes: memoryMailboxes(tables, blobs),
     events: memoryEvents(tables),
     inbound: memoryInbound(tables, blobs),
-    search: memorySearch(tables),
+    search: memorySearch(tables, blobs),
     preferences: {
       async choices(accountId) {
         const account = tables.accounts.get(accountId);

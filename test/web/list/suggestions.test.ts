@@ -1,5 +1,5 @@
 // Tests what the search field suggests.
-import { type Known, remembered, suggestionsFor } from '../../../web/src/list/suggestions.js';
+import { type Known, knownDays, personPart, remembered, suggestionsFor } from '../../../web/src/list/suggestions.js';
 import test from '../../support/test.js';
 
 const KNOWN: Known = {
@@ -8,10 +8,17 @@ const KNOWN: Known = {
     { name: 'has:attachment', hint: 'with an attachment', isOpen: false },
     { name: 'in:', hint: 'in a folder', isOpen: true },
   ],
-  folders: [
-    { value: 'inbox', name: 'Inbox' },
-    { value: 'Zoo society', name: 'Zoo society' },
-  ],
+  values: {
+    'in:': [
+      { value: 'inbox', name: 'Posteingang' },
+      { value: 'Zoo society', name: 'Zoo society' },
+    ],
+    'after:': [
+      { value: '2026-11-29', name: 'Today' },
+      { value: '2026-11-28', name: 'Yesterday' },
+    ],
+    'larger:': [{ value: '5M', name: '5 MB' }],
+  },
   people: [{ address: 'ann@example.test', displayName: 'Ann Example' }],
   recent: ['invoice has:attachment', 'okapi'],
   recentHint: 'Recent search',
@@ -30,13 +37,30 @@ test('the last word is completed, and what is before it stays', (t) => {
   t.like(suggestionsFor('fr', KNOWN)[0], { isComplete: false });
 });
 
-test('in: suggests folders by the name that the reader sees', (t) => {
+test('in: suggests folders, by their name and by the one that the reader sees', (t) => {
   t.deepEqual(texts('okapi in:'), ['okapi in:inbox ', 'okapi in:"Zoo society" ']);
+  t.deepEqual(texts('in:post'), ['in:inbox ']);
   t.deepEqual(texts('in:"zo'), ['in:"Zoo society" ']);
   t.deepEqual(texts('in:nowhere'), []);
 });
 
-test('from: and to: suggest people', (t) => {
+test('days and sizes are suggested by what one types, and by their names', (t) => {
+  t.deepEqual(texts('okapi after:'), ['okapi after:2026-11-29 ', 'okapi after:2026-11-28 ']);
+  t.deepEqual(texts('after:ye'), ['after:2026-11-28 ']);
+  t.deepEqual(texts('after:2026-11-2'), ['after:2026-11-29 ', 'after:2026-11-28 ']);
+  t.deepEqual(texts('larger:'), ['larger:5M ']);
+  t.deepEqual(knownDays(new Date(2026, 2, 1, 23, 59)), {
+    today: '2026-03-01',
+    yesterday: '2026-02-28',
+    week: '2026-02-22',
+    month: '2026-03-01',
+    year: '2026-01-01',
+  });
+});
+
+test('from:, to: and cc: suggest people', (t) => {
+  t.is(personPart('okapi cc:"An'), 'An');
+  t.is(personPart('subject:an'), undefined);
   t.deepEqual(texts('okapi from:an'), ['okapi from:ann@example.test ']);
   t.like(suggestionsFor('to:', KNOWN)[0], { hint: 'Ann Example', isComplete: true });
 });

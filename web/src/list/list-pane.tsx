@@ -14,6 +14,7 @@ import { List } from './list.js';
 import { ListOptions } from './list-options.js';
 import { Picker } from './picker.js';
 import { SearchField } from './search-field.js';
+import { SearchNotes } from './search-notes.js';
 
 export function ListPane() {
   const store = useStore();
@@ -28,6 +29,7 @@ export function ListPane() {
         <SearchField />
       </div>
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
+      <SearchNotes />
       {isEmpty || view.error ? <EmptyList /> : isMissing ? <NotKept /> : <List />}
       <PasskeyOffer />
     </section>

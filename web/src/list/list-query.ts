@@ -17,7 +17,7 @@ export function listQueryOf(route: ListRoute, { sort, filter }: ListChoice, fold
   };
   switch (route.view) {
     case 'search':
-      return { ...parseSearch(route.q, folders), ...filtered };
+      return { ...parseSearch(route.q, folders).query, ...filtered };
     case 'place':
       // What is flagged is found in all folders but trash and junk, newest first.
       if (route.place === 'flagged') return { q: '', ...filtered, isFlagged: true };

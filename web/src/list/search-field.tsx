@@ -7,8 +7,17 @@ import { go } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { folderName } from '../folders/folder-name.js';
+import { formatSize } from '../i18n/format.js';
 import { t } from '../i18n/t.js';
-import { type Known, lastPart, remembered, type Suggestion, suggestionsFor } from './suggestions.js';
+import {
+  type Known,
+  knownDays,
+  type OperatorValue,
+  personPart,
+  remembered,
+  type Suggestion,
+  suggestionsFor,
+} from './suggestions.js';
 
 const RECENT = 'mansio.searches';
 
@@ -133,33 +142,62 @@ function Suggestions({ suggestions, active, take }: SuggestionsProps) {
   );
 }
 
-function knownTo({ folders }: Store, people: Known['people']): Known {
+function knownTo(store: Store, people: Known['people']): Known {
   return {
     operators: [
       { name: 'from:', hint: t('search.from'), isOpen: true },
       { name: 'to:', hint: t('search.to'), isOpen: true },
+      { name: 'cc:', hint: t('search.cc'), isOpen: true },
+      { name: 'subject:', hint: t('search.subject'), isOpen: true },
       { name: 'has:attachment', hint: t('search.attachment'), isOpen: false },
       { name: 'is:unread', hint: t('search.unread'), isOpen: false },
       { name: 'is:flagged', hint: t('search.flagged'), isOpen: false },
       { name: 'in:', hint: t('search.in'), isOpen: true },
+      { name: 'label:', hint: t('search.inLabel'), isOpen: true },
       { name: 'before:', hint: t('search.before'), isOpen: true },
       { name: 'after:', hint: t('search.after'), isOpen: true },
+      { name: 'larger:', hint: t('search.larger'), isOpen: true },
     ],
-    folders: folders.value.map((folder) => {
-      const name = folderName(folder);
-      return { name, value: folder.role === 'label' || folder.role === 'folder' ? name : folder.role };
-    }),
+    values: valuesOf(store),
     people,
     recent: recentSearches(),
     recentHint: t('search.recent'),
   };
 }
 
-/** People to whom one has written, while from: or to: is typed. */
+function valuesOf({ folders, now }: Store): Known['values'] {
+  const places = folders.value.map((folder) => {
+    const name = folderName(folder);
+    const value = folder.role === 'label' || folder.role === 'folder' ? name : folder.role;
+    return { name, value, role: folder.role };
+  });
+  const days = knownDays(now.value);
+  const ofDays: readonly OperatorValue[] = [
+    { value: days.today, name: t('list.today') },
+    { value: days.yesterday, name: t('list.yesterday') },
+    { value: days.week, name: t('search.week') },
+    { value: days.month, name: t('search.month') },
+    { value: days.year, name: t('search.year') },
+  ];
+  return {
+    'in:': [...places, { value: 'anywhere', name: t('search.everywhere') }],
+    'label:': places.filter(({ role }) => role === 'label'),
+    'before:': ofDays,
+    'after:': ofDays,
+    'larger:': [1, 5, 10, 25].map((size) => ({ value: `${size}M`, name: formatSize(size * 1e6) })),
+    'is:': [
+      { value: 'unread', name: t('search.unread') },
+      { value: 'read', name: t('search.read') },
+      { value: 'flagged', name: t('search.flagged') },
+    ],
+    'has:': [{ value: 'attachment', name: t('search.attachment') }],
+  };
+}
+
+/** People to whom one has written, while from:, to: or cc: is typed. */
 function usePeople({ client }: Store, text: string): Signal<Known['people']> {
   const people = useSignal<Known['people']>([]);
-  const { operator, value } = lastPart(text);
-  const q = operator === 'from:' || operator === 'to:' ? value.replace(/^"/, '') : undefined;
+  const q = personPart(text);
   useEffect(() => {
     people.value = [];
     if (q === undefined) return;

@@ -8,7 +8,7 @@ import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { ListQuery, ListState } from '../list-operations.js';
 import type { MailboxProtocol } from '../protocol.js';
-import { folderNamed, type MailboxSearch, searchMailbox, unlessTooLarge } from '../search/search.js';
+import { folderNamed, foundPage, type MailboxSearch } from '../search/search.js';
 import type { FoundPage } from '../search/search-memory.js';
 import type { MailboxState } from '../state/state.js';
 import { Digest } from './digest.js';
@@ -72,9 +72,7 @@ async function foundBy(
   }
   if (asked !== undefined) {
     const { page, pageSize, ...criteria } = asked;
-    if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
-      return { refusal: 'noSuchFolder' };
-    const found = await unlessTooLarge(searchMailbox(state, search, criteria, page, pageSize));
+    const found = await foundPage(state, search, criteria, page, pageSize);
     return 'refusal' in found ? found : { page: found };
   }
   return thread === undefined ? { page: NOTHING } : threadPage(store, state, thread);

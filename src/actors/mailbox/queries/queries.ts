@@ -3,14 +3,7 @@ import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import { outboundQueries } from '../outbound/queries.js';
 import type { MailboxProtocol } from '../protocol.js';
-import {
-  countExported,
-  exportedEmails,
-  folderNamed,
-  type MailboxSearch,
-  searchMailbox,
-  unlessTooLarge,
-} from '../search/search.js';
+import { countExported, exportedEmails, folderNamed, foundPage, type MailboxSearch } from '../search/search.js';
 import type { MailboxState } from '../state/state.js';
 import { Contacts } from './contacts.js';
 import { details, listPage } from './email-views.js';
@@ -33,9 +26,7 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
     },
 
     async search(state, { page, pageSize, ...criteria }) {
-      if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
-        return { refusal: 'noSuchFolder' };
-      const found = await unlessTooLarge(searchMailbox(state, search, criteria, page, pageSize));
+      const found = await foundPage(state, search, criteria, page, pageSize);
       if ('refusal' in found) return found;
       const { slots, totalCount, unreadCount } = found;
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };

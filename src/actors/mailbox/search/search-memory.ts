@@ -1,21 +1,24 @@
 // The search cache of one mailbox: the order of its emails by time, and which emails matched the last queries, one bit per email. The words
 // of an email never change, so a repeated query only asks for new emails.
 import { LRUCache } from 'lru-cache';
-import type { SearchTerm } from '../../../mail-format/words/search-text.js';
+import type { SearchField, SearchTerm } from '../../../mail-format/words/search-text.js';
 import type { SearchPart, SearchStore } from '../../../store/search.js';
 import type { EmailColumns } from '../state/email-columns.js';
 import { TimeOrder } from '../state/time-order.js';
+import { type FieldTerms, haveTerms } from './field-terms.js';
 
 const REMEMBERED = 32;
 const REMEMBERED_PAGES = 200;
 /** With more new emails than this, the query runs over all segments again. */
 const FEW = 300;
 
-/** Terms that must all match in this part of an email. */
+/** Terms that must all match in this part of an email, or in this field of its header. */
 export interface TextQuestion {
   readonly terms: readonly SearchTerm[];
-  readonly part: SearchPart;
+  readonly part: SearchPart | SearchField;
 }
+
+export type MatchStore = Pick<SearchStore, 'matches' | 'fieldTexts'>;
 
 /** The slots that match, among those that the mailbox had when the query ran. */
 export interface TextMatches {
@@ -97,7 +100,7 @@ export class SearchMemory {
 
   /** Finds matches among the first `size` emails, which must be searchable. */
   async matching(
-    store: Pick<SearchStore, 'matches'>,
+    store: MatchStore,
     accountId: string,
     { terms, part }: TextQuestion,
     size: number,
@@ -119,7 +122,7 @@ export class SearchMemory {
   }
 
   async #ask(
-    store: Pick<SearchStore, 'matches'>,
+    store: MatchStore,
     accountId: string,
     { terms, part }: TextQuestion,
     before: Bits | undefined,
@@ -128,10 +131,27 @@ export class SearchMemory {
     const first = before?.size ?? 0;
     const isFew = size - first <= FEW;
     const after = first === 0 ? NO_ID : this.#emails.id(first - 1);
-    const { ids } = await store.matches(accountId, terms, part, isFew ? after : undefined);
+    const isField = part !== 'text' && part !== 'body';
+    const { ids } = await store.matches(accountId, terms, isField ? 'text' : part, isFew ? after : undefined);
     const bits = new Bits(size, isFew ? before : undefined);
-    this.#emails.eachSlot(ids, (slot) => bits.add(slot));
+    if (isField) await this.#addConfirmed(store, accountId, { terms, field: part }, ids, bits);
+    else this.#emails.eachSlot(ids, (slot) => bits.add(slot));
     return bits;
+  }
+
+  /** Adds those of the emails that have the terms in the field: the index tells only that they have them somewhere. */
+  async #addConfirmed(
+    store: MatchStore,
+    accountId: string,
+    question: FieldTerms,
+    ids: Uint8Array,
+    bits: Bits,
+  ): Promise<void> {
+    const slots: number[] = [];
+    this.#emails.eachSlot(ids, (slot) => slot < bits.size && !bits.has(slot) && slots.push(slot));
+    const emailIds = slots.map((slot) => this.#emails.id(slot));
+    const confirmed = await haveTerms(store, accountId, question, emailIds);
+    for (const [i, slot] of slots.entries()) if (confirmed.has(emailIds[i]!)) bits.add(slot);
   }
 }
 

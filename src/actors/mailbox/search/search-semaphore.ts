@@ -13,5 +13,6 @@ export function withSearchSemaphore(store: SearchStore, atOnce: number): SearchS
   return {
     ...store,
     matches: (accountId, ...question) => semaphore.run(accountId, () => store.matches(accountId, ...question)),
+    fieldTexts: (accountId, ...question) => semaphore.run(accountId, () => store.fieldTexts(accountId, ...question)),
   };
 }

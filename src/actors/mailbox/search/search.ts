@@ -5,12 +5,13 @@ import { FLAGGED, flagBit, SEEN } from '../../../mail-format/flags.js';
 import { isUuid } from '../../../mail-format/ids.js';
 import type { SearchTerm } from '../../../mail-format/words/search-text.js';
 import { SYSTEM_ROLES } from '../../../store/mailbox-rows.js';
-import { type SearchStore, SearchTooLarge } from '../../../store/search.js';
+import { SearchTooLarge } from '../../../store/search.js';
 import type { ExportPosition } from '../protocol.js';
 import type { FolderColumns } from '../state/folder-columns.js';
 import type { MailboxState } from '../state/state.js';
+import type { FieldTerms } from './field-terms.js';
 import type { SearchIndexing } from './search-indexing.js';
-import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
+import type { FoundPage, MatchStore, TextMatches, TextQuestion } from './search-memory.js';
 import type { SearchMerging } from './search-merging.js';
 
 /** The emails that are scanned before the event loop gets a turn. */
@@ -19,13 +20,15 @@ const STRETCH = 50_000;
 const FEW = 8;
 
 export interface MailboxSearch {
-  readonly store: Pick<SearchStore, 'matches'>;
+  readonly store: MatchStore;
   readonly indexing: Pick<SearchIndexing, 'note' | 'reach'>;
   readonly merging: Pick<SearchMerging, 'removed'>;
 }
 
 export interface SearchCriteria {
   readonly terms?: readonly SearchTerm[] | undefined;
+  /** Terms that fields of the header must have. */
+  readonly fields?: readonly FieldTerms[] | undefined;
   /** ms since the epoch, both ends included. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -34,8 +37,14 @@ export interface SearchCriteria {
   readonly isFlagged?: boolean | undefined;
   /** A flag or keyword. */
   readonly keyword?: string | undefined;
+  /** Octets. */
+  readonly minSize?: number | undefined;
+  /** Ids of labels that the emails have. */
+  readonly labels?: readonly string[] | undefined;
   /** Id or role of the only folder to search, which may be Trash or Junk. */
   readonly folder?: string | undefined;
+  /** Without a folder: emails that only Trash and Junk show are found too. */
+  readonly anywhere?: boolean | undefined;
 }
 
 /**
@@ -66,8 +75,24 @@ export async function unlessTooLarge<T>(searching: Promise<T>): Promise<T | { re
   }
 }
 
+type SearchRefusal = 'noSuchFolder' | 'noSuchLabel' | 'searchTooLarge';
+
+/** Returns the page, or the refusal of a search of a folder or label that does not exist, or that needs too much memory. */
+export async function foundPage(
+  state: MailboxState,
+  search: MailboxSearch,
+  criteria: SearchCriteria,
+  page: number,
+  pageSize: number,
+): Promise<FoundPage | { readonly refusal: SearchRefusal }> {
+  const { folder, labels = [] } = criteria;
+  if (folder !== undefined && folderNamed(state, folder) === undefined) return { refusal: 'noSuchFolder' };
+  if (labels.some((id) => state.folders.get(id)?.row.role !== 'label')) return { refusal: 'noSuchLabel' };
+  return unlessTooLarge(searchMailbox(state, search, criteria, page, pageSize));
+}
+
 /** @throws SearchTooLarge */
-export async function searchMailbox(
+async function searchMailbox(
   state: MailboxState,
   search: MailboxSearch,
   criteria: SearchCriteria,
@@ -78,12 +103,13 @@ export async function searchMailbox(
   const question = JSON.stringify([criteria, page, pageSize]);
   const known = state.search.page(modseq, question);
   if (known !== undefined) return known;
-  const { terms = [], hasAttachments, isRead, isFlagged, keyword } = criteria;
-  const has = keyword === undefined ? undefined : hasFlag(state, keyword);
-  const matches = terms.length === 0 ? undefined : await textMatches(state, search, { terms, part: 'text' });
+  const matches: TextMatches[] = [];
+  for (const question of questionsOf(criteria)) matches.push(await textMatches(state, search, question));
   const { emails } = state;
-  const isLeftOut = leftOut(state, criteria.folder);
-  const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
+  const isWanted = wanted(state, criteria);
+  const isLeftOut = leftOut(state, criteria);
+  const rarest = matches.toSorted((a, b) => a.count - b.count)[0];
+  const few = rarest !== undefined && rarest.count < emails.size / FEW ? rarest.slots() : undefined;
   const [order, start, end] = range(state, criteria, few && state.search.order.sorted(few));
   const first = (page - 1) * pageSize;
   const slots: number[] = [];
@@ -92,22 +118,37 @@ export async function searchMailbox(
   for (let i = end - 1; i >= start; i--) {
     if ((end - i) % STRETCH === 0) await nextTurn();
     const slot = order[i]!;
-    if (few === undefined && matches?.has(slot) === false) continue;
-    if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
-    if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
-    const flags = emails.flags(slot);
-    const isUnread = (flags & SEEN) === 0;
-    if (isRead === isUnread) continue;
-    if (isFlagged !== undefined && ((flags & FLAGGED) !== 0) !== isFlagged) continue;
-    if (has?.(slot) === false) continue;
+    if (!matches.every((some) => some.has(slot))) continue;
+    if (!emails.isAlive(slot) || isLeftOut?.(slot) === true || !isWanted(slot)) continue;
     if (totalCount >= first && slots.length < pageSize) slots.push(slot);
     totalCount++;
-    if (isUnread) unreadCount++;
+    if ((emails.flags(slot) & SEEN) === 0) unreadCount++;
   }
   const found = { totalCount, unreadCount, slots };
   // If the mailbox changed during a break, the result may mix both states and is not cached.
   if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
   return found;
+}
+
+/** The questions about texts; a search with none matches any text. */
+function questionsOf({ terms = [], fields = [] }: SearchCriteria): readonly TextQuestion[] {
+  const ofText: TextQuestion[] = terms.length === 0 ? [] : [{ terms, part: 'text' }];
+  return [...ofText, ...fields.map((field) => ({ terms: field.terms, part: field.field }))];
+}
+
+/** Returns a test of what memory knows of an email, apart from its time and folder. */
+function wanted(state: MailboxState, criteria: SearchCriteria): (slot: number) => boolean {
+  const { emails } = state;
+  const { hasAttachments, isRead, isFlagged, keyword, minSize, labels = [] } = criteria;
+  const mask = (isRead === undefined ? 0 : SEEN) | (isFlagged === undefined ? 0 : FLAGGED);
+  const flags = (isRead === true ? SEEN : 0) | (isFlagged === true ? FLAGGED : 0);
+  const tests: ((slot: number) => boolean)[] = [];
+  if (mask !== 0) tests.push((slot) => (emails.flags(slot) & mask) === flags);
+  if (hasAttachments !== undefined) tests.push((slot) => emails.hasAttachments(slot) === hasAttachments);
+  if (minSize !== undefined) tests.push((slot) => emails.sizeOf(slot) >= minSize);
+  if (keyword !== undefined) tests.push(hasFlag(state, keyword));
+  for (const label of labels) tests.push((slot) => state.folders.get(label)?.shows(slot) === true);
+  return (slot) => tests.every((test) => test(slot));
 }
 
 /** Finds the matching emails among those that exist when the query starts. */
@@ -153,7 +194,7 @@ export async function exportedEmails(
   if (emails.size === 0) return { slots: [], place: null };
   const newestId = place?.newestId ?? emails.id(emails.size - 1);
   const lastSlot = emails.lastUpTo(newestId);
-  const isLeftOut = leftOut(state, criteria.folder);
+  const isLeftOut = leftOut(state, criteria);
   const [order, start, end] = range(state, criteria);
   const isFurther = place !== null && isUuid(place.id);
   let i = isFurther ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
@@ -172,7 +213,7 @@ export async function countExported(
   state: MailboxState,
   criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
 ): Promise<number> {
-  const isLeftOut = leftOut(state, criteria.folder);
+  const isLeftOut = leftOut(state, criteria);
   const [order, start, end] = range(state, criteria);
   let count = 0;
   for (let i = start; i < end; i++) {
@@ -194,10 +235,13 @@ function range(
 }
 
 /**
- * Returns a test whether an email is excluded: not shown in the named folder or, without one, shown only in Trash and Junk, or nowhere.
- * Undefined when nothing is excluded.
+ * Returns a test whether an email is excluded: not shown in the named folder or, without one, shown nowhere, or only in Trash and Junk
+ * unless these are searched too. Undefined when nothing is excluded.
  */
-function leftOut(state: MailboxState, name: string | undefined): ((slot: number) => boolean) | undefined {
+function leftOut(
+  state: MailboxState,
+  { folder: name, anywhere = false }: Pick<SearchCriteria, 'folder' | 'anywhere'>,
+): ((slot: number) => boolean) | undefined {
   if (name !== undefined) {
     const folder = folderNamed(state, name);
     return (slot) => folder?.shows(slot) !== true;
@@ -207,7 +251,7 @@ function leftOut(state: MailboxState, name: string | undefined): ((slot: number)
   for (const folder of state.folders.values()) {
     const { role } = folder.row;
     if (folder.count === 0) continue;
-    (role === 'trash' || role === 'junk' ? out : others).push(folder);
+    (!anywhere && (role === 'trash' || role === 'junk') ? out : others).push(folder);
   }
   const marked = state.markedFolders();
   if (out.length + marked.length === 0) return undefined;

@@ -45,7 +45,8 @@ export class LiveList {
   /** Whether the list needs a query of the store, and not memory alone. */
   get needsStore(): boolean {
     const { list, search, thread } = this.query;
-    if (thread !== undefined || (search !== undefined && search.terms.length > 0)) return true;
+    if (thread !== undefined || (search !== undefined && search.terms.length + (search.fields ?? []).length > 0))
+      return true;
     return list?.fromAddress !== undefined || (list?.sort !== undefined && !/^-?date$/.test(list.sort));
   }
 

@@ -1,6 +1,7 @@
 // The words of emails in PostgreSQL: segments of an index per account (decision 0058).
 import type { SearchStore, UnindexedEmail } from '../../search.js';
 import { guarded, type Sql } from '../driver/client.js';
+import { fieldTexts } from './field-texts.js';
 import { type SearchLimits, SegmentMatches } from './search-matches.js';
 import { mergeSegments } from './search-merge.js';
 import { clearMerges, putSegments } from './search-segments.js';
@@ -25,6 +26,7 @@ export function postgresSearch(sql: Sql, limits?: Partial<SearchLimits>): Search
     unindexed,
     put: (emails) => putSegments(sql, emails),
     matches: (...search) => segments.find(...search),
+    fieldTexts: (...of) => guarded(() => fieldTexts(sql, ...of)),
     merge: (accountId, options) => mergeSegments(sql, accountId, options),
     clear: (seen, signal) => clearMerges(sql, seen, signal),
   };

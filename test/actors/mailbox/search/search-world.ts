@@ -34,6 +34,9 @@ export interface Mail {
   readonly receivedAt?: number;
   readonly attachment?: boolean;
   readonly recipients?: string;
+  /** Fields of the header. */
+  readonly to?: string;
+  readonly cc?: string;
   readonly files?: string;
 }
 
@@ -97,7 +100,8 @@ export async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitM
   });
 
   async function deliver(accountId: string, mail: Mail): Promise<string> {
-    const raw = Buffer.from(`Subject: x\r\nMessage-ID: <${randomUUID()}@b>\r\n\r\n`);
+    const { to = '', cc = '' } = mail;
+    const raw = Buffer.from(`Subject: x\r\nTo: ${to}\r\nCc: ${cc}\r\nMessage-ID: <${randomUUID()}@b>\r\n\r\n`);
     const index = indexMessage(raw);
     const hash = createHash('sha256').update(raw).digest('hex');
     bodies.set(hash, mail.body ?? '');

@@ -2,7 +2,7 @@
 
 import { INBOX_ID, NO_FOLDER_ID } from '../mailboxes.js';
 import type { Document } from '../schema-check.js';
-import { BOBS_ID, type Case, NO_ID, PDF, PDF_ID, READ_ID, SENT_ID, UNREAD_ID } from './endpoint-case.js';
+import { BOBS_ID, type Case, LABEL_ID, NO_ID, PDF, PDF_ID, READ_ID, SENT_ID, UNREAD_ID } from './endpoint-case.js';
 
 export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
   'GET ': [
@@ -225,6 +225,39 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       path: '/search?keyword=a%20b&isFlagged=1',
       status: 400,
       check: (t, body) => t.deepEqual(Object.keys(body.errors).sort(), ['isFlagged', 'keyword']),
+    },
+    {
+      path: '/search?from=sender&subject=gru&minSizeBytes=1000',
+      status: 200,
+      check: (t, body) => t.is(body.totalCount, 1),
+    },
+    { path: '/search?cc=sender&q=', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    { path: '/search?to=cc@remote', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    { path: '/search?from=---', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    { path: '/search?from=', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
+    { path: `/search?label=${LABEL_ID.toUpperCase()}`, status: 200, check: (t, body) => t.is(body.totalCount, 1) },
+    { path: '/search?anywhere=true', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
+    {
+      path: `/search?label=${LABEL_ID},${NO_ID}`,
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['label']),
+    },
+    { path: `/search?label=${INBOX_ID}`, status: 400, fields: ['label'] },
+    { path: '/search?anywhere=true&folder=inbox', status: 400, fields: ['anywhere'] },
+    {
+      path: '/search?label=paid&minSizeBytes=-1&anywhere=1',
+      status: 400,
+      fields: ['label', 'minSizeBytes', 'anywhere'],
+    },
+    {
+      path: `/search?q=${'a+'.repeat(32)}&subject=${'b+'.repeat(33)}`,
+      status: 400,
+      check: (t, body) => t.deepEqual(body.errors, { q: ['must have at most 64 words'] }),
+    },
+    {
+      path: `/search?to=${'a'.repeat(1001)}`,
+      status: 400,
+      check: (t, body) => t.deepEqual(body.errors, { to: ['must have at most 1000 characters'] }),
     },
     { path: '/search?hasAttachments=false', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
     {

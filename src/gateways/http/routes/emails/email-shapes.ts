@@ -145,6 +145,8 @@ export function folderOf(folder: string | undefined): { readonly folder?: string
 
 export const noSuchFolder = () => invalid({ folder: ['names no folder of this account'] });
 
+export const noSuchLabel = () => invalid({ label: ['names no label of this account'] });
+
 export const searchTooLarge = () =>
   invalid({ q: ['has words of too many emails for a search; use words that fewer have'] });
 

@@ -1,11 +1,19 @@
-// Search in one account's mail: words as prefixes, quoted phrases, dates and flags, in the envelope of a list.
+// Search in one account's mail: words as prefixes and quoted phrases, anywhere or in fields of the header, dates, flags, size and places, in
+// the envelope of a list.
 import { type Infer, optional } from 'superstruct';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Payload } from '../../../../actors/runtime/protocol.js';
 import { flagBit, isKeyword } from '../../../../mail-format/flags.js';
-import { searchTerms, wordCount } from '../../../../mail-format/words/search-text.js';
+import { isUuid } from '../../../../mail-format/ids.js';
+import {
+  SEARCH_FIELDS,
+  type SearchField,
+  type SearchTerm,
+  searchTerms,
+  wordCount,
+} from '../../../../mail-format/words/search-text.js';
 import type { FieldErrors } from '../../../problem-details.js';
-import { flagParameter, leaf, periodOf, type record, text } from '../../fields.js';
+import { flagParameter, fromText, leaf, periodOf, type record, text } from '../../fields.js';
 import { invalid } from '../../problem.js';
 import { defineRoute, READ, type Route } from '../../route.js';
 import {
@@ -13,6 +21,7 @@ import {
   folderOf,
   folderParameter,
   noSuchFolder,
+  noSuchLabel,
   pageOf,
   paging,
   period,
@@ -21,6 +30,16 @@ import {
 
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
+const MOST_LABELS = 10;
+
+const ofField = (whose: string, example: string) =>
+  optional(
+    text({
+      maxLength: MOST_CHARACTERS,
+      description: `Words and phrases, as in \`q\`, that must all be in ${whose}`,
+      examples: [example],
+    }),
+  );
 
 /** Query: which emails a search finds. */
 export const searching = {
@@ -33,6 +52,10 @@ export const searching = {
     }),
   ),
   query: optional(text({ description: 'Another name of `q`' })),
+  from: ofField('the name or address of the sender', 'ann@example.org'),
+  to: ofField('a name or address in To', 'zoe'),
+  cc: ofField('a name or address in Cc', 'zoe'),
+  subject: ofField('the subject', '"second quarter"'),
   ...period,
   hasAttachments: optional(flagParameter()),
   isRead: optional(flagParameter()),
@@ -48,10 +71,33 @@ export const searching = {
       },
     ),
   ),
+  minSizeBytes: optional(
+    fromText(
+      leaf<number>(
+        'integer',
+        (value) => (Number.isSafeInteger(value) && (value as number) >= 0) || 'must be an integer of at least 0',
+        { minimum: 0, description: 'Messages of this size or larger' },
+      ),
+      (value) => (/^\d+$/.test(value) ? Number(value) : value),
+    ),
+  ),
+  label: optional(
+    leaf<string>(
+      'string',
+      (value) =>
+        (typeof value === 'string' && areLabels(value.split(','))) || 'must be ids of labels with commas between',
+      { description: `Id of a label that the email has; up to ${MOST_LABELS} with commas between` },
+    ),
+  ),
   folder: folderParameter,
+  anywhere: optional(
+    flagParameter({ description: 'True: emails that are only in trash or junk are found too; not with `folder`' }),
+  ),
 };
 
-const REFUSALS = { noSuchFolder, searchTooLarge };
+const areLabels = (ids: readonly string[]): boolean => ids.length <= MOST_LABELS && ids.every(isUuid);
+
+const REFUSALS = { noSuchFolder, noSuchLabel, searchTooLarge };
 
 type Searching = Readonly<Infer<ReturnType<typeof record<typeof searching>>>>;
 
@@ -62,24 +108,47 @@ export function searchOf(
   query: Searching,
 ): Payload<MailboxProtocol, 'search'> | { readonly errors: FieldErrors } | undefined {
   const { page, pageSize, fromDate, toDate, hasAttachments, isRead, isFlagged, keyword, folder } = query;
+  const { minSizeBytes, label, anywhere } = query;
   if (query.q !== undefined && query.query !== undefined) return { errors: { query: ['is another name of q'] } };
-  const q = query.q ?? query.query ?? '';
-  if (q.length > MOST_CHARACTERS) return { errors: { q: [`must have at most ${MOST_CHARACTERS} characters`] } };
-  const terms = searchTerms(q);
-  if (wordCount(terms) > MOST_WORDS) return { errors: { q: [`must have at most ${MOST_WORDS} words`] } };
-  if (terms.length === 0 && q.trim() !== '') return undefined;
+  if (anywhere && folder !== undefined) return { errors: { anywhere: ['cannot be used with folder'] } };
+  const texts = { q: query.q ?? query.query ?? '', ...fieldsOf(query) };
+  const long = Object.entries(texts).find(([, { length }]) => length > MOST_CHARACTERS);
+  if (long !== undefined) return { errors: { [long[0]]: [`must have at most ${MOST_CHARACTERS} characters`] } };
+  const read = Object.entries(texts).map(([name, text]) => ({ name, text, terms: searchTerms(text) }));
+  if (wordCount(read.flatMap(({ terms }) => terms)) > MOST_WORDS) {
+    const { name } = read.find(({ terms }) => terms.length > 0)!;
+    return { errors: { [name]: [`must have at most ${MOST_WORDS} words`] } };
+  }
+  if (read.some(({ text, terms }) => terms.length === 0 && text.trim() !== '')) return undefined;
+  const [words, ...fields] = read;
+  const inFields = fields.filter(({ terms }) => terms.length > 0);
   return {
-    terms: terms.map(({ words, prefix }) => ({ words: [...words], prefix })),
+    terms: ownTerms(words!.terms),
+    ...(inFields.length > 0 && {
+      fields: inFields.map(({ name, terms }) => ({ field: name as SearchField, terms: ownTerms(terms) })),
+    }),
     ...periodOf(fromDate, toDate),
     ...(hasAttachments === undefined ? {} : { hasAttachments }),
     ...(isRead === undefined ? {} : { isRead }),
     ...(isFlagged === undefined ? {} : { isFlagged }),
     ...(keyword === undefined ? {} : { keyword }),
+    ...(minSizeBytes === undefined ? {} : { minSize: minSizeBytes }),
+    ...(label === undefined ? {} : { labels: [...new Set(label.toLowerCase().split(','))] }),
     ...folderOf(folder),
+    ...(anywhere ? { anywhere } : {}),
     page,
     pageSize,
   };
 }
+
+/** The texts that fields of the header are searched for. */
+function fieldsOf(query: Searching): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    SEARCH_FIELDS.flatMap((field) => (query[field] === undefined ? [] : [[field, query[field]]])),
+  );
+}
+
+const ownTerms = (terms: readonly SearchTerm[]) => terms.map(({ words, prefix }) => ({ words: [...words], prefix }));
 
 export function searchRoute(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
   return defineRoute({
@@ -87,7 +156,7 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
     path: `${base}/search`,
     summary: 'Emails that match, newest first; unreadCount counts those that match',
     description:
-      'A search leaves out trash and junk, unless `folder` names one. Without any parameter it finds everything.',
+      'A search leaves out trash and junk, unless `folder` names one or `anywhere` is true. Without any parameter it finds everything else.',
     tags,
     access: READ,
     query: searching,

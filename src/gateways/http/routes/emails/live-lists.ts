@@ -2,19 +2,32 @@
 // threads, refuses wrong ones like them, and shows emails like them.
 import { optional, validate } from 'superstruct';
 import type { EmailListItem, ListQuery } from '../../../../actors/mailbox/protocol.js';
+import { SEARCH_FIELDS } from '../../../../mail-format/words/search-text.js';
 import { idParameter, record } from '../../fields.js';
 import { fieldErrors } from '../../pipeline/validation.js';
-import { listing, listingOf, noSuchFolder, paging, searchTooLarge, shown } from './email-shapes.js';
+import { listing, listingOf, noSuchFolder, noSuchLabel, paging, searchTooLarge, shown } from './email-shapes.js';
 import { searching, searchOf } from './emails-search.js';
 
 const fields = { ...searching, ...listing, threadId: optional(idParameter()) };
 const query = record(fields);
 
 /** A query with one of these is a search; a query without a search, a thread and a folder is the inbox. */
-const OF_SEARCH = ['q', 'query', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as const;
+const OF_SEARCH = [
+  'q',
+  'query',
+  ...SEARCH_FIELDS,
+  'fromDate',
+  'toDate',
+  'hasAttachments',
+  'keyword',
+  'minSizeBytes',
+  'label',
+  'anywhere',
+] as const;
 
 const REFUSALS: Readonly<Record<string, string>> = {
   noSuchFolder: inWords(noSuchFolder().errors!),
+  noSuchLabel: inWords(noSuchLabel().errors!),
   searchTooLarge: inWords(searchTooLarge().errors!),
   noSuchThread: 'threadId names no thread of this account',
 };
