@@ -28,6 +28,8 @@ export interface InboundEnvelope {
   readonly summary: MessageSummary;
   /** The message is suspect: it goes to Junk. */
   readonly isJunk?: boolean;
+  /** Only the content makes it suspect; its author is not in doubt. */
+  readonly isContentJunk?: boolean;
   /** The message reports that another message was not delivered. */
   readonly bounce?: ReturnedMail;
   /** W3C trace context of the message, when it is traced. */

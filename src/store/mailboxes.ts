@@ -1,6 +1,7 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit per batch of
 // commands (decisions 0001, 0002). Loading is columnar, because the actor keeps a mailbox as columns.
 import type { IndexedAddress } from '../mail-format/message-index.js';
+import type { SenderLists } from '../mail-format/senders.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes/changes.js';
 import type { SharedDelivery } from './inline/shared-message.js';
@@ -150,6 +151,8 @@ export interface MailboxOverview {
   readonly filtersAwaitingBody: readonly FiltersAwaitingBody[];
   readonly drafts: readonly DraftEmail[];
   readonly annotations: readonly AnnotationRow[];
+  /** The senders that the account allows or blocks; null: it has chosen none. */
+  readonly senders: SenderLists | null;
   /** Replies of the last minute, oldest first. */
   readonly remembered: readonly RememberedReply[];
   readonly expunged: Expunged;

@@ -14,6 +14,7 @@ import { createPasskeys } from './passkeys.js';
 import { createPreferences } from './preferences.js';
 import { createProfiles } from './profiles.js';
 import type { AccountApi } from './protocol.js';
+import { createSenders } from './senders.js';
 import { createSessions } from './sessions.js';
 import { createWebhooks } from './webhooks.js';
 
@@ -47,6 +48,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
     sessions: createSessions({ store: options.sessions, keyUses, random, time: options.time }),
     profiles: createProfiles({ store, senders: options.senders, random }),
     preferences: createPreferences(preferences, mailboxes),
+    senders: createSenders(preferences, mailboxes),
     push: {
       async subscribe(accountId, subscription) {
         const isDone = await subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS);

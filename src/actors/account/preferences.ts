@@ -24,7 +24,10 @@ export function createPreferences(store: PreferenceStore, mailboxes: Mailboxes):
   return {
     async read(accountId) {
       const found = await store.choices(accountId);
-      return found && { ...DEFAULTS, ...(found.chosen as Partial<PreferenceValues>), updatedAt: found.updatedAt };
+      if (found === undefined) return undefined;
+      // The senders have an endpoint of their own.
+      const { senders: _, ...chosen } = found.chosen;
+      return { ...DEFAULTS, ...(chosen as Partial<PreferenceValues>), updatedAt: found.updatedAt };
     },
 
     async choose(accountId, chosen) {

@@ -1,5 +1,6 @@
 // The operations of gateways on an account itself, apart from its mail: profile, additional addresses, API keys, sessions, preferences, push
 // subscriptions and webhooks. Each one only reads and changes the data of one account.
+import type { SenderLists } from '../../mail-format/senders.js';
 import type { AccountAddress, ApiKey, Profile, Scope } from '../../store/directory.js';
 import type { PushSubscription } from '../../store/push-subscriptions.js';
 import type { LinkAccount, PageSession } from '../../store/sessions.js';
@@ -110,6 +111,13 @@ export interface Preferences {
   choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<void>;
 }
 
+export interface Senders {
+  /** In canonical form; undefined when there is no such account. */
+  read(accountId: string): Promise<SenderLists | undefined>;
+  /** The names must be canonical. @throws ActorFault */
+  replace(accountId: string, lists: SenderLists): Promise<void>;
+}
+
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
@@ -152,6 +160,7 @@ export interface AccountApi {
   readonly passkeys: Passkeys;
   readonly profiles: Profiles;
   readonly preferences: Preferences;
+  readonly senders: Senders;
   readonly push: PushSubscriptions;
   readonly webhooks: Webhooks;
 }

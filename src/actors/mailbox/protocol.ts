@@ -148,6 +148,8 @@ export const mailboxProtocol = protocol('mailbox', {
         receivedAt: number(),
         /** Suspect mail: it goes to Junk, is not announced as unread and passes no filter. */
         isJunk: optional(boolean()),
+        /** Only the content makes it suspect: where the account allows its author, it does not go to Junk. */
+        isContentJunk: optional(boolean()),
         /** The mail has an inbound row, and may have been placed without it: the delivery is remembered. */
         isTried: optional(boolean()),
         /** The mail reports a failed delivery: the mailbox looks for the emails with this Message-ID. */

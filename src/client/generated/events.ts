@@ -1,5 +1,5 @@
 // The events and calls of the hub. `npm run docs` writes this file from the AsyncAPI document.
-import type { DeliveryAttempt, EmailListItem, PreferenceChanges } from './rest.js';
+import type { DeliveryAttempt, EmailListItem, PreferenceChanges, Senders } from './rest.js';
 
 /** The payload of each event of the account, by the name of the event. */
 export interface EventPayloads {
@@ -98,6 +98,8 @@ export interface EventPayloads {
   };
   /** Preferences were chosen; the payload has the chosen values. On the hub for connections whose address has `changes=true` */
   readonly PreferencesChanged: PreferenceChanges;
+  /** The lists of allowed and blocked senders were replaced. On the hub for connections whose address has `changes=true` */
+  readonly SendersChanged: Senders;
 }
 
 /** The payloads of events that only the hub has. */

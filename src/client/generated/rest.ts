@@ -594,6 +594,11 @@ export interface PreferenceChanges {
   readonly signature?: string | undefined;
 }
 
+export interface Senders {
+  readonly allowed: readonly string[];
+  readonly blocked: readonly string[];
+}
+
 export interface VapidPublicKey {
   /** VAPID: 65 bytes in base64url */
   readonly publicKey: string;
@@ -616,7 +621,7 @@ export interface PushSubscriptionEnd {
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged')[];
+  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged')[];
   readonly isEnabled: boolean;
   /** Why the server disabled the webhook */
   readonly disabledReason: string | null;
@@ -632,14 +637,14 @@ export interface Webhook {
 export interface WebhookInput {
   /** https URL of the receiver, on a public address */
   readonly url: string;
-  readonly eventTypes?: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged')[] | undefined;
+  readonly eventTypes?: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged')[] | undefined;
   readonly isEnabled?: boolean | undefined;
 }
 
 export interface MadeWebhook {
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged')[];
+  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged')[];
   readonly isEnabled: boolean;
   /** Why the server disabled the webhook */
   readonly disabledReason: string | null;
@@ -1433,6 +1438,17 @@ export interface Paths {
     /** Choose some or all preferences. */
     readonly PUT: {
       readonly body: PreferenceChanges;
+      readonly reply: undefined;
+    };
+  };
+  '/api/senders': {
+    /** Senders that are allowed or blocked. */
+    readonly GET: {
+      readonly reply: Senders;
+    };
+    /** Replace the lists of senders. */
+    readonly PUT: {
+      readonly body: Senders;
       readonly reply: undefined;
     };
   };

@@ -40,6 +40,7 @@ const LOGGED: Readonly<Record<keyof EventPayloads, true>> = {
   EmailPlaced: true,
   EmailUnplaced: true,
   PreferencesChanged: true,
+  SendersChanged: true,
 };
 
 const REQUEST_MS = 10_000;

@@ -77,10 +77,19 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
       return [{ topic: TIMELINE, type: 'DeliveryAttempted', payload: { id, attempt: shown } }];
     }
     case 'PreferencesChanged':
-      return [change('PreferencesChanged', event.payload.chosen)];
+      return choices(event.payload.chosen);
     default:
       return [];
   }
+}
+
+/** The senders are stored with the preferences, and are an event of their own. */
+function choices({ senders, ...preferences }: Payload<'PreferencesChanged'>['chosen']): ClientEvent[] {
+  const sendersChanged = senders === undefined ? [] : [change('SendersChanged', senders as object)];
+  const isEmpty = Object.keys(preferences).length === 0;
+  return isEmpty && sendersChanged.length > 0
+    ? sendersChanged
+    : [change('PreferencesChanged', preferences), ...sendersChanged];
 }
 
 function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): ClientEvent[] {

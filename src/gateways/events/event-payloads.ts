@@ -108,6 +108,11 @@ export const EVENTS = {
     shapeOfRest('PreferenceChanges'),
     'changes',
   ),
+  SendersChanged: described(
+    'The lists of allowed and blocked senders were replaced',
+    shapeOfRest('Senders'),
+    'changes',
+  ),
 };
 
 export type ClientEventType = keyof typeof EVENTS;

@@ -14,6 +14,7 @@ import { type PasskeySources, passkeyRoutes } from './routes/account/passkeys.js
 import { preferenceRoutes } from './routes/account/preferences.js';
 import { profileRoutes } from './routes/account/profile.js';
 import { type PushSources, pushRoutes } from './routes/account/push-subscriptions.js';
+import { senderRoutes } from './routes/account/senders.js';
 import { sessionRoutes } from './routes/account/sessions.js';
 import { signInLinkRoutes } from './routes/account/sign-in-links.js';
 import { type WebhookSources, webhookRoutes } from './routes/account/webhooks.js';
@@ -103,6 +104,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...appleProfileRoutes({ ...accountApi, connectionInfo }),
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
+    ...senderRoutes(accountApi.senders),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
     ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),

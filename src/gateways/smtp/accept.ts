@@ -58,7 +58,7 @@ export async function acceptMessage(
 ): Promise<Acceptance> {
   const deliveries: AcceptedDelivery[] = [];
   let placed: readonly Promise<void>[];
-  const suspicion = judgement.verdict === 'junk' ? { isJunk: true } : {};
+  const suspicion = suspicionOf({ authenticated, judgement });
   let summary: MessageSummary;
   try {
     refuseLoops(content, destinations);
@@ -86,6 +86,13 @@ export async function acceptMessage(
   }
   if (placed.length > 0) await atMost(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
+}
+
+/** A list of allowed senders cannot excuse mail whose author DMARC does not confirm. */
+function suspicionOf({ authenticated, judgement }: Pick<ReceivedMessage, 'authenticated' | 'judgement'>) {
+  if (judgement.verdict !== 'junk') return {};
+  const isAuthorInDoubt = judgement.by === 'dmarc' || authenticated?.summary['dmarc'] === 'fail';
+  return isAuthorInDoubt ? { isJunk: true } : { isJunk: true, isContentJunk: true };
 }
 
 async function bounceIn(content: SpooledContent, sender: string): Promise<Bounce | undefined> {

@@ -162,10 +162,10 @@ function deliver(
   mailboxes: Mailboxes,
   { accountId, inboundId, isTried }: AcceptedDelivery,
   handle: MessageHandle,
-  { receivedAt, isJunk, bounce }: InboundEnvelope,
+  { receivedAt, isJunk, isContentJunk, bounce }: InboundEnvelope,
   how: MessageAsk,
 ): Promise<Outcome<MailboxProtocol, 'deliver'>> {
-  const suspicion = isJunk === true && { isJunk };
+  const suspicion = isJunk === true && { isJunk, ...(isContentJunk === true && { isContentJunk }) };
   const returned = bounce !== undefined && { bounce };
   const tried = isTried === true && { isTried };
   const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned, ...tried };

@@ -18,7 +18,7 @@ import { localTransport } from '../../../src/actors/runtime/transport/transport-
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { summarize } from '../../../src/mail-format/summary.js';
-import type { ReturnedMail } from '../../../src/store/inbound.js';
+import type { InboundEnvelope, ReturnedMail } from '../../../src/store/inbound.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
@@ -44,6 +44,8 @@ export interface Mail {
   /** Further lines of the header. */
   readonly fields?: readonly string[];
 }
+
+type Suspicion = Pick<InboundEnvelope, 'isJunk' | 'isContentJunk'>;
 
 export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
 
@@ -180,7 +182,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     const summary = summarize(index);
     await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, deliveries);
     return deliveries.map(({ id: inboundId, accountId }) => ({
-      deliver: (more: { readonly isJunk?: boolean; readonly bounce?: ReturnedMail } = {}) =>
+      deliver: (more: Suspicion & { readonly bounce?: ReturnedMail } = {}) =>
         mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary, ...more }),
       subject: summary.subject,
       blob: hash,

@@ -1,5 +1,6 @@
 // Implements the routes' account API in memory, by the rules that routes can see. Each account has one profile, and keys,
 // addresses, preferences, subscriptions and webhooks, with limits so low that tests reach them.
+
 import { randomUUID } from 'node:crypto';
 import type {
   AccountApi,
@@ -12,6 +13,7 @@ import type {
 } from '../../../src/actors/account/protocol.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail-format/address.js';
+import { NO_SENDERS, type SenderLists } from '../../../src/mail-format/senders.js';
 import type { ApiKey } from '../../../src/store/directory.js';
 import type { PageSession } from '../../../src/store/sessions.js';
 import type { StoredPasskey } from '../../../src/store/sign-in/passkeys.js';
@@ -82,6 +84,7 @@ export function fakeAccountApi(): AccountApi {
   ]);
   const devices = new Map<string, string>();
   const preferences = new Map<string, Partial<PreferenceValues>>();
+  const senders = new Map<string, SenderLists>();
   const find = (accountId: string, id: string) => keys.findIndex((one) => one.id === id && one.accountId === accountId);
   const add = (made: ApiKey): IssuedKey => {
     keys.push(made);
@@ -155,6 +158,12 @@ export function fakeAccountApi(): AccountApi {
       },
       async choose(accountId, chosen) {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
+      },
+    },
+    senders: {
+      read: async (accountId) => (names.has(accountId) ? (senders.get(accountId) ?? NO_SENDERS) : undefined),
+      async replace(accountId, lists) {
+        senders.set(accountId, lists);
       },
     },
     passkeys: fakePasskeys(),

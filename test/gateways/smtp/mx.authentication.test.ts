@@ -75,6 +75,7 @@ test('what fails a policy goes to Junk, in the row and in what the mailbox is as
   const both = ['alice@example.test', 'bob@example.test'];
   t.regex(await send(harness, 'b@elsewhere.test', MESSAGE, both), /^250 /);
   t.is(harness.stored[0]!.envelope.isJunk, true);
+  t.is(harness.stored[0]!.envelope.isContentJunk, undefined);
   t.deepEqual(
     harness.asked.map(({ payload }) => (payload as { isJunk?: boolean }).isJunk),
     [true, true],

@@ -47,7 +47,7 @@ test('junk goes to Junk with the fields of the check, small and large, with a la
     t.true(/^Return-Path: <a@peer\.test>\r\nX-Spam-Status: Yes, score=9\r\nReceived: /.test(text));
     t.true(text.endsWith(`\r\n${message}`));
     t.true(seen.at(-1)!.text === message);
-    t.is(envelope.isJunk, true);
+    t.like(envelope, { isJunk: true, isContentJunk: true });
   }
   const id = /\bid ([\w-]+)/.exec(harness.stored[0]!.text)![1]!;
   t.deepEqual(seen[0]!.envelope, { id, sender: 'a@peer.test', recipients: ALICE });

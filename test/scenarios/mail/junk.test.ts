@@ -1,4 +1,5 @@
-// Tests junk on whole nodes: a real rspamd that refuses, tags and accepts mail that arrives and mail that is submitted.
+// Tests junk on whole nodes: a real rspamd that refuses, tags and accepts mail that arrives and mail that is submitted, and the lists of an
+// account's senders.
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
@@ -6,6 +7,8 @@ import { type EmailList, MailboxClient } from '../../support/clients/mailbox-cli
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { startRspamd } from '../../support/peers/rspamd.js';
+import { answers, startScriptedRspamd } from '../../support/peers/scripted-rspamd.js';
+import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 
 const GTUBE = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X';
@@ -74,5 +77,26 @@ testWith('rspamd')('rspamd judges mail that arrives and mail that is submitted',
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   for (const counted of ['"accept"} 2', '"junk"} 1', '"refuse"} 2', '"defer"} 1'])
     t.true(metrics.includes(`mansio_content_checks_total{check="rspamd",outcome=${counted}\n`), counted);
+  t.is((await node.stop()).code, 0);
+});
+
+test('senders that the account blocks are junk; those that it allows are not, whatever rspamd says', async (t) => {
+  const rspamd = await startScriptedRspamd(t);
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_RSPAMD_URL: rspamd.url });
+  const { email, mailbox } = await anna(node);
+  const lists = { allowed: ['friend@spam.test'], blocked: ['spam.test'] };
+  await mailbox.request('PUT', '/api/senders', lists);
+  t.deepEqual(await mailbox.get('/api/senders'), lists);
+  const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const send = (from: string, subject: string) =>
+    client.send(from, [email], `From: <${from}>\r\nTo: <${email}>\r\nSubject: ${subject}\r\n\r\nhello`);
+  t.is((await send('bo@spam.test', 'blocked')).code, 250);
+  rspamd.answer = answers({ action: 'add header', score: 9 });
+  t.is((await send('friend@spam.test', 'allowed')).code, 250);
+  t.is((await send('eve@peer.test', 'unknown')).code, 250);
+  const subjects = async (folder: string) =>
+    (await mailbox.get<EmailList>(`/api/folders/${folder}/emails`)).items.map(({ subject }) => subject);
+  t.deepEqual((await subjects('junk')).sort(), ['blocked', 'unknown']);
+  t.deepEqual(await subjects('inbox'), ['allowed']);
   t.is((await node.stop()).code, 0);
 });

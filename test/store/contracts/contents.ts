@@ -98,6 +98,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
     folders: overview.folders,
     filters: byId(overview.filters),
     annotations: byText(overview.annotations),
+    senders: overview.senders,
     deferred: overview.filtersAwaitingBody.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1)),
     remembered: byId(overview.remembered),
     expunged: await expungedOf(stores, accountId),

@@ -64,6 +64,12 @@ export class RandomChanges {
     (a, b) => this.#defer(a, b),
     (a, b, c) => this.#send(a, b, c),
     (a, b) => [{ type: 'PreferencesChanged', payload: { chosen: { [`p${a % 3}`]: b, nested: { b: [null, 'ä'] } } } }],
+    (a) => [
+      {
+        type: 'PreferencesChanged',
+        payload: { chosen: { senders: { allowed: [`a${a}.test`], blocked: ['b.test'] } } },
+      },
+    ],
   ];
 
   #pick<T>(of: Iterable<T>, n: number): T | undefined {

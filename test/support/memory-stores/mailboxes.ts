@@ -1,6 +1,8 @@
 // The rows of mailboxes in memory.
+
 import { uuidOctets } from '../../../src/mail-format/ids.js';
 import type { IndexedAddress } from '../../../src/mail-format/message-index.js';
+import type { SenderLists } from '../../../src/mail-format/senders.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type {
@@ -62,7 +64,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       return result;
     },
     async overview(accountId) {
-      const { folders, filters, deferred, remembered, outbound, annotations, ...account } = of(accountId);
+      const { folders, filters, deferred, remembered, outbound, annotations, preferences, ...account } = of(accountId);
       const since = Date.now() - REMEMBERED_MS;
       return {
         folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
@@ -72,6 +74,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
           status === 'Draft' ? [{ id, emailId }] : [],
         ),
         annotations: [...annotations].sort(([a], [b]) => compare(a, b)).map(([, row]) => row),
+        senders: (preferences?.chosen['senders'] as SenderLists | undefined) ?? null,
         remembered: remembered.filter(({ at }) => at > since).map(({ id, reply }) => ({ id, reply })),
         expunged: expungedOf(account),
       };

@@ -110,11 +110,12 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 }
 
 function open(envelope: PendingInbound['envelope']) {
-  const { receivedAt, summary, isJunk, bounce } = envelope;
+  const { receivedAt, summary, isJunk, isContentJunk, bounce } = envelope;
   return {
     receivedAt,
     summary,
     ...(isJunk === true && { isJunk }),
+    ...(isContentJunk === true && { isContentJunk }),
     ...(bounce !== undefined && { bounce }),
   };
 }

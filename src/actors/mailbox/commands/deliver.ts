@@ -14,6 +14,7 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
 import { type FlagSet, keptFlags } from './flags.js';
+import { goesToJunk } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
 
 interface Mail {
@@ -33,8 +34,8 @@ export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
   deliver: {
     reads(mail, state) {
       if ('inlineId' in mail) return undefined;
-      const { inboundId, blob, summary, isJunk, bounce } = mail;
-      const isFiltered = isJunk !== true && !state.isDelivered(inboundId);
+      const { inboundId, blob, summary, bounce } = mail;
+      const isFiltered = !goesToJunk(state.senders, summary.fromAddress, mail) && !state.isDelivered(inboundId);
       return {
         ...(isFiltered && { filtered: { blob, facts: factsOf(summary) } }),
         ...(bounce !== undefined && { outbound: { returned: bounce.messageId } }),
@@ -50,7 +51,7 @@ function deliver(
   tx: MailboxTransaction,
   mail: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
-  const { inboundId, receivedAt, isJunk, isTried } = mail;
+  const { inboundId, receivedAt, isTried } = mail;
   const found = tx.messages.open<{ emailId: string | null }>([mail]);
   if (!('opened' in found)) return found;
   const { opened } = found;
@@ -65,7 +66,8 @@ function deliver(
   if (tx.isConsumed(inboundId)) return isInline ? { refusal: 'unstored' } : { reply: { emailId: null } };
   if (isBounceEarly(tx, mail)) return { refusal: 'attemptUnderWay' };
   const { blob, summary } = opened.messages[0]!;
-  const read = isInline ? readInline(tx, mail, inlineMessage) : tx.prefetched.messages.get(blob);
+  const isJunk = goesToJunk(tx.senders, summary.fromAddress, mail);
+  const read = isInline ? readInline(tx, isJunk, inlineMessage) : tx.prefetched.messages.get(blob);
   // Filters read bodies from the store.
   if (read === 'unstored') return tx.messages.decline();
   const emailId = place(tx, { blob, receivedAt, summary, isJunk, read }, inboundId);
@@ -81,11 +83,11 @@ function deliver(
 /** What filters look at in a message that is in memory; `unstored` when they look at its body. */
 function readInline(
   tx: MailboxTransaction,
-  { isJunk }: Pick<Mail, 'isJunk'>,
+  isJunk: boolean,
   { message: { content, summary } }: InlineMessage,
 ): ReadMessage | 'unstored' {
   const filters = tx.filters.all();
-  if (isJunk === true || filters.length === 0) return NOTHING_READ;
+  if (isJunk || filters.length === 0) return NOTHING_READ;
   const unread = unreadParts(filters, factsOf(summary));
   if (!unread.header) return unread.body ? 'unstored' : NOTHING_READ;
   const header = headerOf(content);

@@ -1,6 +1,7 @@
 // The mailbox as if the records of a batch were committed. Records are applied one after the other, so that later commands of the batch see
 // the changes of earlier ones.
 import { SEEN } from '../../../mail-format/flags.js';
+import { ListedSenders, type SenderLists } from '../../../mail-format/senders.js';
 import { type Change, type ChangeOf, flaggedIn, placementsIn, removedIn } from '../../../store/changes/changes.js';
 import type { FilterChanges } from '../filters/filter-changes.js';
 import type { OutboundChanges } from '../outbound/changes.js';
@@ -14,6 +15,7 @@ export class ChangedMailbox {
   readonly folders: FolderChanges;
   /** The number of unread emails in the inbox that clients were told last. */
   announcedUnread: number;
+  senders: ListedSenders;
   readonly #state: MailboxState;
   readonly #filters: FilterChanges;
   readonly #outbound: OutboundChanges;
@@ -26,6 +28,7 @@ export class ChangedMailbox {
     this.#outbound = outbound;
     this.emails = new EmailChanges(state);
     this.folders = new FolderChanges(state);
+    this.senders = state.senders;
     this.announcedUnread = state.folderOf('inbox').shownRow.unread;
   }
 
@@ -91,8 +94,12 @@ export class ChangedMailbox {
       case 'MailDiscarded':
       case 'DeliveryAttempted':
       case 'DeliveredLocally':
-      case 'PreferencesChanged':
         return;
+      case 'PreferencesChanged': {
+        const senders = change.payload.chosen['senders'] as SenderLists | undefined;
+        if (senders !== undefined) this.senders = new ListedSenders(senders);
+        return;
+      }
     }
   }
 

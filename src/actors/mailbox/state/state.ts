@@ -2,6 +2,7 @@
 // for a long time, so rarely needed parts are created on first use.
 
 import { isUuid } from '../../../mail-format/ids.js';
+import { ListedSenders, NO_SENDERS, type SenderLists } from '../../../mail-format/senders.js';
 import { type CoalescedChanges, coalesce } from '../../../store/changes/coalesced-changes.js';
 import type { CoalescedPlacements } from '../../../store/changes/coalesced-placements.js';
 import { LazyMap } from '../../../store/changes/lazy-map.js';
@@ -36,6 +37,7 @@ const REPLY_OCTETS = 400;
 const PART_OCTETS = 2_000;
 const WORN_SLOTS = 50_000;
 const REHEARSALS = 6;
+const NOBODY_LISTED = new ListedSenders(NO_SENDERS);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export class MailboxState {
@@ -50,6 +52,7 @@ export class MailboxState {
   readonly folders = new Map<string, FolderColumns>();
   /** Sorted by the order of evaluation. */
   filters: readonly FilterRow[] = [];
+  senders = NOBODY_LISTED;
   /** Filters that wait for bodies, by email id. */
   readonly awaitingBody = new LazyMap<string, FiltersAwaitingBody>();
   #annotations: Annotations | undefined;
@@ -174,6 +177,8 @@ export class MailboxState {
     for (const waiting of coalesced.filtersAwaitingBody) this.awaitingBody.set(waiting.emailId, waiting);
     for (const id of coalesced.bodyFiltersEnded) this.awaitingBody.delete(id);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
+    const senders = coalesced.preferences?.chosen['senders'] as SenderLists | undefined;
+    if (senders !== undefined) this.senders = new ListedSenders(senders);
     if (coalesced.outbound.length + coalesced.outboundRemoved.length > 0) this.outbound.evolve(coalesced);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
@@ -277,6 +282,7 @@ export async function loadMailbox(
   state.filters = inOrder(overview.filters);
   for (const waiting of overview.filtersAwaitingBody) state.awaitingBody.set(waiting.emailId, waiting);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
+  if (overview.senders !== null) state.senders = new ListedSenders(overview.senders);
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };

@@ -4,6 +4,7 @@
 
 import type { RetryPolicy } from '../../../machines/outbound-email/retry.js';
 import { isUuid } from '../../../mail-format/ids.js';
+import type { ListedSenders } from '../../../mail-format/senders.js';
 import type { AnnouncedEmail, Change, ChangeContent, ChangeOf, NewEmail } from '../../../store/changes/changes.js';
 import type { InlineMessages } from '../../../store/inline/inline-messages.js';
 import type { FolderDefinition, Placement } from '../../../store/mailbox-rows.js';
@@ -167,6 +168,10 @@ export class MailboxTransaction {
   /** Emails with this Message-Id that the batch has added, newest first. */
   addedWith(messageId: string): readonly NewEmail[] {
     return this.#mailbox.emails.addedWith(messageId);
+  }
+
+  get senders(): ListedSenders {
+    return this.#mailbox.senders;
   }
 
   get annotations(): Annotations {

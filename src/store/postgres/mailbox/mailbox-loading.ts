@@ -1,6 +1,7 @@
 // Reads a mailbox for its actor. The server packs each column of many thousand rows into one bytea, which loads a large mailbox
 // several times faster than row by row; a small mailbox takes one round trip per function.
 import { uuidText } from '../../../mail-format/ids.js';
+import type { SenderLists } from '../../../mail-format/senders.js';
 import type { AnnotationRow } from '../../mailbox-rows.js';
 import type {
   EmailPage,
@@ -118,6 +119,7 @@ export interface OverviewRow {
   readonly filtersAwaitingBody: FiltersAwaitingBody[] | null;
   readonly drafts: DraftEmail[] | null;
   readonly annotations: AnnotationRow[] | null;
+  readonly senders: SenderLists | null;
   readonly remembered: RememberedReply[] | null;
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
@@ -146,6 +148,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     filtersAwaitingBody: [],
     drafts: [],
     annotations: [],
+    senders: null,
     remembered: [],
     expunged: { floor: 0, folders: [] },
   };
@@ -174,6 +177,7 @@ export const overviewFields = (mostExpunged: number): string => `
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
   )} as drafts,
   ${rowsOf(ANNOTATIONS_OF_ACCOUNT)} as annotations,
+  (select chosen -> 'senders' from preferences where account_id = a.id) as senders,
   ${rowsOf(
     `select id, reply from recent_commands where account_id = a.id and at > now() - interval '1 minute' order by at`,
   )} as remembered`;
@@ -186,6 +190,7 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
     filtersAwaitingBody: row.filtersAwaitingBody ?? [],
     drafts: row.drafts ?? [],
     annotations: row.annotations ?? [],
+    senders: row.senders,
     remembered: row.remembered ?? [],
     expunged: expungedOf(row, beyond),
   };

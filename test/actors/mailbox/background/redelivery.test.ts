@@ -101,12 +101,15 @@ test('a backlog keeps no start waiting, and is delivered meanwhile', async (t) =
 
 test('suspect mail stays suspect', async (t) => {
   const suspect = pending('a');
-  const rows: PendingInbound[] = [{ ...suspect, envelope: { ...suspect.envelope, isJunk: true } }, pending('b')];
+  const rows: PendingInbound[] = [
+    { ...suspect, envelope: { ...suspect.envelope, isJunk: true, isContentJunk: true } },
+    pending('b'),
+  ];
   const payloads: unknown[] = [];
   const mailboxes = {
     of: () => ({
-      ask: async (_name: string, payload: { isJunk?: boolean }) => {
-        payloads.push(payload.isJunk);
+      ask: async (_name: string, payload: { isJunk?: boolean; isContentJunk?: boolean }) => {
+        payloads.push([payload.isJunk, payload.isContentJunk]);
         return { reply: { emailId: null } };
       },
     }),
@@ -120,6 +123,9 @@ test('suspect mail stays suspect', async (t) => {
     minAgeMs: 0,
     tracer: NO_TRACER,
   });
-  t.deepEqual(payloads, [true, undefined]);
+  t.deepEqual(payloads, [
+    [true, true],
+    [undefined, undefined],
+  ]);
   await redelivery.stop();
 });

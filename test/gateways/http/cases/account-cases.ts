@@ -326,6 +326,28 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     ),
     ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
   ],
+  'GET /api/senders': [
+    { status: 200, check: (t, body) => t.deepEqual(body, { allowed: [], blocked: [] }) },
+    ...NOT_OWNER,
+  ],
+  'PUT /api/senders': [
+    { json: { allowed: [], blocked: [] }, status: 204 },
+    { json: { allowed: ['Ann@Example.org', '@example.org'], blocked: ['spam.test', 'SPAM.test'] }, status: 204 },
+    { json: { allowed: ['a@b.test'], blocked: ['A@b.test'] }, status: 400, check: errorsOn('blocked') },
+    { json: { allowed: [], blocked: ['no address'] }, status: 400, check: errorsOn('blocked[0]') },
+    { json: { allowed: ['x'], blocked: [7] }, status: 400, check: errorsOn('blocked[0]') },
+    { json: { allowed: Array(501).fill('a.test'), blocked: [] }, status: 400, check: errorsOn('allowed') },
+    {
+      json: {
+        allowed: Array.from({ length: 300 }, (_, i) => `${'x'.repeat(60)}@${'y'.repeat(60)}.d${i}`),
+        blocked: [],
+      },
+      status: 400,
+      check: errorsOn('blocked'),
+    },
+    { json: { allowed: [] }, status: 400, check: errorsOn('blocked') },
+    ...NOT_OWNER.map((one) => ({ ...one, json: { allowed: [], blocked: [] } })),
+  ],
   'POST /api/push-subscriptions': [
     { json: PUSH, status: 201, check: (t, _body, response) => t.is(response.headers.get('content-length'), '0') },
     { json: { ...PUSH, p256dh: Buffer.from(VAPID_KEY, 'base64url').toString('base64') }, status: 201 },
