@@ -111,7 +111,7 @@ export interface Preferences {
   choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<void>;
 }
 
-export interface Senders {
+export interface SenderBook {
   /** In canonical form; undefined when there is no such account. */
   read(accountId: string): Promise<SenderLists | undefined>;
   /** The names must be canonical. @throws ActorFault */
@@ -160,7 +160,7 @@ export interface AccountApi {
   readonly passkeys: Passkeys;
   readonly profiles: Profiles;
   readonly preferences: Preferences;
-  readonly senders: Senders;
+  readonly senders: SenderBook;
   readonly push: PushSubscriptions;
   readonly webhooks: Webhooks;
 }

@@ -3,9 +3,9 @@
 import { NO_SENDERS, type SenderLists } from '../../mail-format/senders.js';
 import type { PreferenceStore } from '../../store/preferences.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
-import type { Senders } from './protocol.js';
+import type { SenderBook } from './protocol.js';
 
-export function createSenders(store: PreferenceStore, mailboxes: Mailboxes): Senders {
+export function createSenders(store: PreferenceStore, mailboxes: Mailboxes): SenderBook {
   return {
     async read(accountId) {
       const found = await store.choices(accountId);

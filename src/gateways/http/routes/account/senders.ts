@@ -1,5 +1,5 @@
 // The senders that an account allows or blocks (docs/junk.md).
-import type { Senders } from '../../../../actors/account/protocol.js';
+import type { SenderBook } from '../../../../actors/account/protocol.js';
 import { canonicalSender } from '../../../../mail-format/senders.js';
 import { closedRecord, leaf, shortList } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
@@ -25,7 +25,7 @@ const senders = named(
   closedRecord({ allowed: shortList(sender(), 0, MOST), blocked: shortList(sender(), 0, MOST) }),
 );
 
-export function senderRoutes(book: Senders): readonly Route[] {
+export function senderRoutes(book: SenderBook): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
