@@ -55,6 +55,23 @@ testInBrowser(
   },
 );
 
+testInBrowser('senders are blocked and allowed as they are written, and what is no name is told', async (t) => {
+  const { client, open } = await start(t);
+  const window = await open({ path: '/settings/senders' });
+  const { page } = window;
+  await page.getByLabel('Blocked senders').fill('Spam.test\nbo@peer.test');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  t.deepEqual(await client.get('/api/senders'), { allowed: [], blocked: ['bo@peer.test', 'spam.test'] });
+  await page.getByLabel('Allowed senders').fill('ann@spam.test no@');
+  await page.getByText('“no@” is neither an address nor a domain.').waitFor();
+  await page.getByLabel('Allowed senders').fill('ann@spam.test');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.reload();
+  await until(async () => (await page.getByLabel('Allowed senders').inputValue()) === 'ann@spam.test');
+  t.is(await page.getByLabel('Blocked senders').inputValue(), 'bo@peer.test\nspam.test');
+});
+
 testInBrowser('the name is changed; a browser is signed out from another one, at once', async (t) => {
   const { client, open } = await start(t);
   const window = await open({ path: '/settings/profile' });
@@ -177,7 +194,7 @@ testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await start(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Devices', 'Mail programs'];
+  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Senders', 'Devices', 'Mail programs'];
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();

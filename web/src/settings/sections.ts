@@ -7,6 +7,7 @@ import { Devices } from './devices.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
+import { Senders } from './senders.js';
 import { Signature } from './signature.js';
 
 export interface Section {
@@ -22,6 +23,7 @@ export const SECTIONS: readonly Section[] = [
   { id: 'profile', title: 'settings.section.profile', icon: 'user', view: Profile },
   { id: 'signature', title: 'settings.section.signature', icon: 'pencil', view: Signature },
   { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
+  { id: 'senders', title: 'settings.section.senders', icon: 'triangle-alert', view: Senders },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
   { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },
 ];

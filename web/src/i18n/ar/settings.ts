@@ -118,4 +118,12 @@ export const settings: Translation<typeof english> = {
   'settings.signature.tooLong':
     'هذا أطول من أن يُحفظ. يبقى ما كتبته هنا، وتُستخدم النسخة المحفوظة سابقًا إلى أن يصبح هذا أقصر.',
   'settings.signature.noImages': 'لا يمكن أن تكون صورة من ملف جزءًا من التوقيع؛ ويبقى الباقي.',
+  'settings.section.senders': 'المرسلون',
+  'settings.senders.about': 'عناوين ونطاقات، واحد في كل سطر. يشمل النطاق كل ما تحته.',
+  'settings.senders.blocked': 'المرسلون المحظورون',
+  'settings.senders.blockedHint': 'تذهب رسائلهم إلى البريد غير المرغوب.',
+  'settings.senders.allowed': 'المرسلون المسموح بهم',
+  'settings.senders.allowedHint': 'لا تذهب رسائلهم إلى البريد غير المرغوب، إلا إذا بدا أن شخصًا آخر كتبها باسمهم.',
+  'settings.senders.noName': '«{name}» ليس عنوانًا ولا نطاقًا.',
+  'settings.senders.notRead': 'لا يمكن عرض القوائم الآن. {reason}',
 };

@@ -111,4 +111,13 @@ export const settings: Translation<typeof english> = {
   'settings.signature.tooLong':
     'Das ist zu lang, um gespeichert zu werden. Was Sie geschrieben haben, bleibt hier, und die zuvor gespeicherte Fassung wird benutzt, bis diese kürzer ist.',
   'settings.signature.noImages': 'Ein Bild aus einer Datei kann nicht Teil der Signatur sein; alles andere bleibt.',
+  'settings.section.senders': 'Absender',
+  'settings.senders.about': 'Adressen und Domains, eine je Zeile. Eine Domain umfasst alles, was unter ihr liegt.',
+  'settings.senders.blocked': 'Blockierte Absender',
+  'settings.senders.blockedHint': 'Ihre E-Mails kommen in den Spam.',
+  'settings.senders.allowed': 'Erlaubte Absender',
+  'settings.senders.allowedHint':
+    'Ihre E-Mails kommen nicht in den Spam, außer wenn offenbar jemand anderes in ihrem Namen geschrieben hat.',
+  'settings.senders.noName': '„{name}“ ist weder eine Adresse noch eine Domain.',
+  'settings.senders.notRead': 'Die Listen können gerade nicht gezeigt werden. {reason}',
 };

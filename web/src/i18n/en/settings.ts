@@ -106,4 +106,13 @@ export const settings = {
   'settings.signature.tooLong':
     'This is too long to be saved. What you wrote stays here, and the version saved before is used until this one is shorter.',
   'settings.signature.noImages': 'A picture from a file cannot be part of a signature; the rest is kept.',
+  'settings.section.senders': 'Senders',
+  'settings.senders.about': 'Addresses and domains, one per line. A domain covers all that is below it.',
+  'settings.senders.blocked': 'Blocked senders',
+  'settings.senders.blockedHint': 'Their mail goes to Junk.',
+  'settings.senders.allowed': 'Allowed senders',
+  'settings.senders.allowedHint':
+    'Their mail does not go to Junk, unless somebody else seems to have written it in their name.',
+  'settings.senders.noName': '“{name}” is neither an address nor a domain.',
+  'settings.senders.notRead': 'The lists cannot be shown now. {reason}',
 } as const;
