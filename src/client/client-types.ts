@@ -131,22 +131,44 @@ export interface Drafts {
   send(id: string, options?: SendDraftInput & { readonly etag?: string | undefined }): Promise<QueuedEmail>;
 }
 
+/** What is known of an email before an action. */
+export interface KnownEmail {
+  readonly isRead: boolean;
+  readonly isFlagged: boolean;
+  readonly folderIds: readonly string[];
+}
+
+/** The emails that a list had when it was asked; what comes later is not among them. */
+export interface FoundEmails {
+  /** All of them; `ids` are the newest 20,000. */
+  readonly total: number;
+  readonly ids: readonly string[];
+  find(id: string): KnownEmail | undefined;
+}
+
 export interface Action {
-  /** Resolves when the server has carried it out. Rejects with a Refusal; then nothing has changed. */
+  /** Resolves when the server has carried it out. Rejects with a Refusal; then it has changed nothing, or of many emails some. */
   readonly done: Promise<void>;
-  /** Takes it back. */
+  /** How many emails the server has handled; it completes with the action. */
+  readonly progress$: Observable<number>;
+  /** Takes it back. Of many emails, those that were not sent yet are not sent any more. */
   undo(): Promise<void>;
 }
 
+/** `found` tells what was known of emails that no list shows, so that `undo` restores them too. */
 export interface Actions {
-  markRead(ids: readonly string[], isRead: boolean): Action;
-  flag(ids: readonly string[], isFlagged: boolean): Action;
+  markRead(ids: readonly string[], isRead: boolean, found?: FoundEmails): Action;
+  flag(ids: readonly string[], isFlagged: boolean, found?: FoundEmails): Action;
   /** `to`, `from`: id of a folder, or a role. Without `from` the emails leave every folder. */
-  move(ids: readonly string[], folders: { readonly to: string; readonly from?: string | undefined }): Action;
+  move(
+    ids: readonly string[],
+    folders: { readonly to: string; readonly from?: string | undefined },
+    found?: FoundEmails,
+  ): Action;
   /** For good. `undo` rejects once the server has been asked. */
   delete(ids: readonly string[]): Action;
-  label(ids: readonly string[], labelId: string): Action;
-  unlabel(ids: readonly string[], labelId: string): Action;
+  label(ids: readonly string[], labelId: string, found?: FoundEmails): Action;
+  unlabel(ids: readonly string[], labelId: string, found?: FoundEmails): Action;
 }
 
 /** What an authenticator is asked, in JSON, as libraries over `navigator.credentials` and its own `parse…FromJSON` take it. */
@@ -195,6 +217,8 @@ export interface MansioClient {
   list(query: ListQuery, range$?: Observable<ListRange>): Observable<ListView>;
   /** Who is signed in: as the server says, or, while it does not answer, as the storage does. */
   readonly account$: Observable<Profile>;
+  /** The emails of a list, to act on all of them; not of a thread. */
+  found(query: Omit<ListQuery, 'threadId'>): Promise<FoundEmails>;
   readonly folders$: Observable<readonly Folder[]>;
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;

@@ -10,6 +10,7 @@ import { FollowedAccount } from './followed-account.js';
 import type { Session } from './generated/rest.js';
 import { pageOrigin } from './hub/environment.js';
 import { HubLink } from './hub/hub-link.js';
+import { foundEmails } from './lists/found-emails.js';
 import { Lists } from './lists/lists.js';
 import { ListSubscriptions } from './lists/subscriptions.js';
 import { KeptAccount } from './offline/kept-account.js';
@@ -64,6 +65,7 @@ export function createClient(options: ClientOptions = {}): MansioClient {
 type MailPart = Pick<
   MansioClient,
   | 'list'
+  | 'found'
   | 'account$'
   | 'folders$'
   | 'labels$'
@@ -111,6 +113,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
           return lists.view(query, range$);
         }),
       account$: open(() => followed$.pipe(switchMap(({ account$ }) => account$))),
+      found: (query) => foundEmails(rest, query),
       folders$: open(() => followed$.pipe(switchMap(({ folders }) => folders.folders$))),
       labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
       preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),
@@ -120,9 +123,9 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
       lateRefusals$,
       act: {
         ...act,
-        move(ids, moved) {
+        move(ids, ...moved) {
           followed$.value.keepFolders();
-          return act.move(ids, moved);
+          return act.move(ids, ...moved);
         },
       },
     },

@@ -20,7 +20,7 @@ import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './com
 import { placeImported } from './commands/imported-mail.js';
 import { renameInbox } from './commands/inbox-rename.js';
 import { forgetSubscription } from './commands/kept-subscriptions.js';
-import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './commands/labels.js';
+import { assignLabel, createLabel, deleteLabel, storeLabel, unassignLabel, updateLabel } from './commands/labels.js';
 import { maildropCommands, maildropQueries } from './commands/maildrop.js';
 import { MaildropLocks } from './commands/maildrop-locks.js';
 import { setMetadata } from './commands/metadata.js';
@@ -75,6 +75,7 @@ const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'qu
   deleteLabel,
   assignLabel,
   unassignLabel,
+  storeLabel,
   ...filterCommands,
   ...outboundCommands,
   ...deliveryCommands,

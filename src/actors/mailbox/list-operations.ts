@@ -15,7 +15,7 @@ const folderList = object({
   fromAddress: optional(string()),
 });
 
-const foundList = object({
+const criteria = {
   /** An empty array matches any text. */
   terms: array(searchTerm),
   /** Terms that fields of the header must have. */
@@ -33,9 +33,8 @@ const foundList = object({
   folder: optional(string()),
   /** Without a folder: emails that are only in Trash or Junk are found too. */
   anywhere: optional(boolean()),
-  page: integer(),
-  pageSize: integer(),
-});
+};
+const foundList = object({ ...criteria, page: integer(), pageSize: integer() });
 
 /** At most one of `list`, `search` and `thread` is set; without any, the list is empty. Emails of a thread are sorted oldest first. */
 const listQuery = object({
@@ -66,6 +65,16 @@ export const listOperations = {
    * Newest first, in a folder (id or role), or in all folders except emails that are only in Trash or Junk; the counts cover all matches.
    */
   search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge', 'noSuchLabel'] }),
+  /** The newest emails that a search finds, at most 20,000, with what actions change of them. The total covers all matches. */
+  foundEmails: query({
+    payload: object(criteria),
+    reply: object({
+      totalCount: integer(),
+      /** Emails that are alike. `ids`: 16 octets each, in base64, newest first. */
+      groups: array(object({ ids: string(), isRead: boolean(), isFlagged: boolean(), folderIds: array(string()) })),
+    }),
+    refusals: ['noSuchFolder', 'noSuchLabel', 'searchTooLarge'],
+  }),
   /** Returns the emails that lists show now, and list items for these emails. */
   lists: query({
     payload: object({

@@ -243,6 +243,14 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchEmail', 'noSuchLabel'],
       onRepeat: 'remembered',
     }),
+    /** Puts a label on emails, at most 10,000, or takes it off; emails in no other folder go to Archive. */
+    storeLabel: command({
+      payload: object({ emailIds: array(string()), labelId: string(), isLabelled: boolean() }),
+      /** The number of emails that changed; ids without an email of the account do not count. */
+      reply: object({ changed: integer() }),
+      refusals: ['noSuchLabel', 'tooManyEmails'],
+      onRepeat: 'remembered',
+    }),
     /** Creates a filter, or replaces the rule of one. */
     putFilter: command({
       payload: object({

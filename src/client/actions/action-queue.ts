@@ -5,20 +5,20 @@ import type { Subscription } from 'rxjs';
 import { onReturn } from '../hub/environment.js';
 import { Pause, pauseAfter } from '../hub/pause.js';
 import type { KeptAccount } from '../offline/kept-account.js';
-import { isPassing, NotFound, Refusal } from '../refusal.js';
+import { isPassing, Refusal } from '../refusal.js';
 import type { Rest } from '../rest.js';
 import type { Change } from './overlays.js';
 
 /** The most emails of one bulk request. */
 const BULK = 1_000;
-/** Requests at a time where there is no bulk request. */
-const AT_ONCE = 4;
 
 export interface QueuedChange {
   /** Its name in the storage; the names sort by time. */
   readonly key: string;
   readonly ids: readonly string[];
   readonly change: Change;
+  /** `count`: how many of its emails the server has handled. */
+  readonly progressed: (count: number) => void;
   readonly carriedOut: () => void;
   readonly refused: (error: unknown) => void;
 }
@@ -32,6 +32,7 @@ export class ActionQueue {
   /** What waits, and what is under way. */
   readonly #unsettled = new Set<QueuedChange>();
   #waiting: QueuedChange[] = [];
+  readonly #stopped = new WeakSet<QueuedChange>();
   #isRunning = false;
   #isClosed = false;
 
@@ -77,6 +78,11 @@ export class ActionQueue {
   /** Somebody else signs in, for whom nothing of this is sent. */
   drop(reason: Error): void {
     for (const queued of this.#waiting.splice(0)) this.#refused(queued, reason);
+  }
+
+  /** The rest of a change that is under way is not sent any more. */
+  stop(queued: QueuedChange): void {
+    this.#stopped.add(queued);
   }
 
   close(): void {
@@ -144,7 +150,10 @@ export class ActionQueue {
   async #send(batch: readonly QueuedChange[]): Promise<void> {
     const { change } = batch[0]!;
     const ids = [...new Set(batch.flatMap((queued) => queued.ids))];
-    for (let at = 0; at < ids.length; at += BULK) await this.#request(ids.slice(at, at + BULK), change);
+    for (let at = 0; at < ids.length && !batch.every((queued) => this.#stopped.has(queued)); at += BULK) {
+      await this.#request(ids.slice(at, at + BULK), change);
+      for (const queued of batch) queued.progressed(Math.min(queued.ids.length, at + BULK));
+    }
   }
 
   #request(emailIds: readonly string[], change: Change): Promise<unknown> {
@@ -165,38 +174,12 @@ export class ActionQueue {
         const body = { emailIds, isFlagged: change.isFlagged };
         return this.#persist(() => rest.request('POST', '/api/emails/bulk/flag', { body }));
       }
-      case 'label': {
-        const body = { labelId: change.labelId };
-        return this.#each(emailIds, (emailId) =>
-          rest.request('POST', '/api/labels/emails/{emailId}', { params: { emailId }, body }),
-        );
+      case 'label':
+      case 'unlabel': {
+        const body = { emailIds, labelId: change.labelId, isLabelled: change.kind === 'label' };
+        return this.#persist(() => rest.request('POST', '/api/emails/bulk/label', { body }));
       }
-      case 'unlabel':
-        return this.#each(emailIds, (emailId) => {
-          const params = { emailId, labelId: change.labelId };
-          return rest.request('DELETE', '/api/labels/emails/{emailId}/{labelId}', { params });
-        });
     }
-  }
-
-  /** Emails that are gone are passed over, unless all are. */
-  async #each(ids: readonly string[], request: (id: string) => Promise<unknown>): Promise<void> {
-    const rest = [...ids];
-    let missing: unknown;
-    let done = 0;
-    const lane = async () => {
-      for (let id = rest.shift(); id !== undefined; id = rest.shift()) {
-        try {
-          await this.#persist(() => request(id as string));
-          done++;
-        } catch (error) {
-          if (!(error instanceof NotFound)) throw error;
-          missing = error;
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    if (done === 0 && missing !== undefined) throw missing;
   }
 
   /** Repeats a request until it is answered: all of these may be repeated without harm. */

@@ -1,7 +1,7 @@
 // The actions on emails: each is shown at once, sent in its turn, and can be taken back. What it has really changed is known from the emails
 // that are shown and, for others, from the events of the log.
-import { type Subscription, take } from 'rxjs';
-import type { Action, Actions, LateRefusal } from '../client-types.js';
+import { ReplaySubject, type Subscription, take } from 'rxjs';
+import type { Action, Actions, FoundEmails, KnownEmail, LateRefusal } from '../client-types.js';
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
 import type { ActionQueue, QueuedChange } from './action-queue.js';
@@ -19,23 +19,19 @@ export interface ActionParts {
   find(id: string): Changeable | undefined;
 }
 
-/** What is known of an email before an action. */
-interface Before {
-  readonly isRead?: boolean;
-  readonly isFlagged?: boolean;
-  readonly folderIds?: readonly string[];
-}
+type Before = Partial<KnownEmail>;
 
 export function actionsOf(parts: ActionParts): Actions {
-  const act = (ids: readonly string[], change: Change): Action =>
-    new OptimisticAction([...new Set(ids)], change, parts);
+  const act = (ids: readonly string[], change: Change, found?: FoundEmails): Action =>
+    new OptimisticAction([...new Set(ids)], change, parts, { found });
   return {
-    markRead: (ids, isRead) => act(ids, { kind: 'mark', isRead }),
-    flag: (ids, isFlagged) => act(ids, { kind: 'flag', isFlagged }),
-    move: (ids, { to, from }) => act(ids, { kind: 'move', to: idOf(to, parts), from: from && idOf(from, parts) }),
+    markRead: (ids, isRead, found) => act(ids, { kind: 'mark', isRead }, found),
+    flag: (ids, isFlagged, found) => act(ids, { kind: 'flag', isFlagged }, found),
+    move: (ids, { to, from }, found) =>
+      act(ids, { kind: 'move', to: idOf(to, parts), from: from && idOf(from, parts) }, found),
     delete: (ids) => act(ids, { kind: 'delete' }),
-    label: (ids, labelId) => act(ids, { kind: 'label', labelId }),
-    unlabel: (ids, labelId) => act(ids, { kind: 'unlabel', labelId }),
+    label: (ids, labelId, found) => act(ids, { kind: 'label', labelId }, found),
+    unlabel: (ids, labelId, found) => act(ids, { kind: 'unlabel', labelId }, found),
   };
 }
 
@@ -47,7 +43,7 @@ export function restoreActions(
 ): void {
   const restored = values.map(({ key, value }) => {
     const { ids, change } = value as { readonly ids: readonly string[]; readonly change: Change };
-    const action = new OptimisticAction(ids, change, parts, key);
+    const action = new OptimisticAction(ids, change, parts, { restoredKey: key });
     action.done.catch((error: Error) => refused({ ids, error }));
     return action;
   });
@@ -67,8 +63,16 @@ function newKey(): string {
 /** Roles become ids where the folders are known, because emails and events have ids. */
 const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder)?.id ?? folder;
 
+interface ActionOrigin {
+  /** What is known of emails that no list shows. */
+  readonly found?: FoundEmails | undefined;
+  /** The key of an action of an earlier client, which the caller gives back to the queue. */
+  readonly restoredKey?: string;
+}
+
 class OptimisticAction implements Action {
   readonly done: Promise<void>;
+  readonly progress$ = new ReplaySubject<number>(1);
   readonly queued: QueuedChange;
   readonly #ids: readonly string[];
   readonly #change: Change;
@@ -82,8 +86,7 @@ class OptimisticAction implements Action {
   #undone: Promise<void> | undefined;
   #finish = () => {};
 
-  /** `restoredKey`: of an action of an earlier client, which the caller gives back to the queue. */
-  constructor(ids: readonly string[], change: Change, parts: ActionParts, restoredKey?: string) {
+  constructor(ids: readonly string[], change: Change, parts: ActionParts, { found, restoredKey }: ActionOrigin = {}) {
     this.#ids = ids;
     this.#change = change;
     this.#parts = parts;
@@ -91,9 +94,9 @@ class OptimisticAction implements Action {
     for (const id of ids) {
       const email = parts.find(id);
       // Earlier actions that are under way count as done.
-      const shown = email && parts.overlays.apply(email);
-      if (shown === undefined) continue;
-      this.#before.set(id, shown);
+      const before = email === undefined ? found?.find(id) : parts.overlays.apply(email);
+      if (before === undefined) continue;
+      this.#before.set(id, before);
       this.#known.add(id);
     }
     this.#told = parts.link.events$.subscribe((event) => this.#hear(event));
@@ -108,12 +111,15 @@ class OptimisticAction implements Action {
       key: restoredKey ?? newKey(),
       ids,
       change,
+      progressed: (count) => this.progress$.next(count),
       carriedOut: () => {
         this.#isDone = true;
+        this.progress$.complete();
         this.#finish();
         this.#settle();
       },
       refused: (error) => {
+        this.progress$.complete();
         this.#end();
         refused(error);
       },
@@ -130,9 +136,11 @@ class OptimisticAction implements Action {
   async #takeBack(): Promise<void> {
     if (this.#parts.queue.withdraw(this.queued)) {
       this.#end();
+      this.progress$.complete();
       this.#finish();
       return;
     }
+    this.#parts.queue.stop(this.queued);
     const isDone = await this.done.then(
       () => true,
       () => false,

@@ -155,9 +155,29 @@ export interface BulkMove {
   readonly fromFolderId?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
 }
 
+export interface BulkLabel {
+  /** Ids of emails; ids of no email of the account are ignored */
+  readonly emailIds: readonly string[];
+  /** A label of the account */
+  readonly labelId: string;
+  /** False takes the label off */
+  readonly isLabelled: boolean;
+}
+
 export interface BulkDelete {
   /** Ids of emails; ids of no email of the account are ignored */
   readonly emailIds: readonly string[];
+}
+
+export interface FoundGroups {
+  /** All emails that match */
+  readonly totalCount: number;
+  readonly groups: readonly {
+    readonly emailIds: readonly string[];
+    readonly isRead: boolean;
+    readonly isFlagged: boolean;
+    readonly folderIds: readonly string[];
+  }[];
 }
 
 export interface Contact {
@@ -934,6 +954,13 @@ export interface Paths {
       readonly reply: ChangeCount;
     };
   };
+  '/api/emails/bulk/label': {
+    /** Put a label on up to 1,000 emails, or take it off. */
+    readonly POST: {
+      readonly body: BulkLabel;
+      readonly reply: ChangeCount;
+    };
+  };
   '/api/emails/bulk/delete': {
     /** Delete up to 1,000 emails for good. */
     readonly POST: {
@@ -1044,6 +1071,43 @@ export interface Paths {
         readonly anywhere?: boolean | undefined;
       };
       readonly reply: EmailPage;
+    };
+  };
+  '/api/emails/search/ids': {
+    /** Ids of the newest 20,000 emails that match. */
+    readonly GET: {
+      readonly query?: {
+        /** Words that must all be in subject, sender, To, Cc, names of attachments or body. A word may be the beginning of one; phrases stand in quotes. At most 64 words */
+        readonly q?: string | undefined;
+        /** Another name of `q` */
+        readonly query?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in the name or address of the sender */
+        readonly from?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in a name or address in To */
+        readonly to?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in a name or address in Cc */
+        readonly cc?: string | undefined;
+        /** Words and phrases, as in `q`, that must all be in the subject */
+        readonly subject?: string | undefined;
+        /** Received then or later: an ISO 8601 date or date-time, UTC by default */
+        readonly fromDate?: string | undefined;
+        /** Received then or earlier; a date without a time includes that day */
+        readonly toDate?: string | undefined;
+        readonly hasAttachments?: boolean | undefined;
+        readonly isRead?: boolean | undefined;
+        readonly isFlagged?: boolean | undefined;
+        /** A flag or keyword as mail programs set them, in any case */
+        readonly keyword?: string | undefined;
+        /** Messages of this size or larger */
+        readonly minSizeBytes?: number | undefined;
+        /** Id of a label that the email has; up to 10 with commas between */
+        readonly label?: string | undefined;
+        /** Id of a label or folder, or a role of the system */
+        readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
+        /** True: emails that are only in trash or junk are found too; not with `folder` */
+        readonly anywhere?: boolean | undefined;
+      };
+      readonly reply: FoundGroups;
     };
   };
   '/api/emails/export/mbox': {

@@ -27,7 +27,7 @@ import { bulkRoutes } from './routes/emails/emails-bulk.js';
 import { contentRoutes } from './routes/emails/emails-content.js';
 import { type ExportSources, exportRoute } from './routes/emails/emails-export.js';
 import { emailImagesRoute } from './routes/emails/emails-images.js';
-import { searchRoute } from './routes/emails/emails-search.js';
+import { searchRoutes } from './routes/emails/emails-search.js';
 import { sentRoutes } from './routes/emails/emails-sent.js';
 import { EncodedContents } from './routes/emails/encoded-contents.js';
 import { threadRoute } from './routes/emails/threads.js';
@@ -79,7 +79,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...contentRoutes(base, tags, sources),
     emailImagesRoute(base, tags, { ...sources, imageUrls: sources.images.urls }),
     threadRoute(base, tags, shown),
-    searchRoute(base, tags, mailboxes),
+    ...searchRoutes(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
   const outbound: OutboundSources = {

@@ -10,6 +10,7 @@ import type { ClientEvent } from '../../../src/client/hub/hub-link.js';
 import { KeptAccount } from '../../../src/client/offline/kept-account.js';
 import { NetworkFault, NotFound, Refusal } from '../../../src/client/refusal.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 import { emailItem } from '../lists/list-server.js';
 import { MemoryStorage } from '../offline/memory-storage.js';
 
@@ -170,16 +171,6 @@ test('a refused action is taken off, and no other one with it', async (t) => {
   t.is(sent.length, 3, 'there is nothing to take back');
 });
 
-test('an email that is gone does not stop the others of a label', async (t) => {
-  const { act, sent, replies } = world(three());
-  const gone = () => Promise.reject(new NotFound(404, {}));
-  replies.push(gone);
-  await act.label(['a', 'b'], 'label-id').done;
-  replies.push(gone);
-  await t.throwsAsync(act.label(['a'], 'label-id').done, { instanceOf: NotFound });
-  t.is(sent.length, 3);
-});
-
 test('undo restores what was, of the emails that were changed', async (t) => {
   const { act, sent, view } = world([
     emailItem(
@@ -199,11 +190,11 @@ test('undo restores what was, of the emails that were changed', async (t) => {
   ]);
   t.deepEqual(await undone(act.move(['a', 'b'], { to: 'trash' })), [
     ['POST', 'emails/bulk/move', { emailIds: ['a'], folderId: 'folder-id', fromFolderId: 'trash-id' }],
-    ['POST', 'labels/emails/{emailId}', { labelId: 'label-id' }],
+    ['POST', 'emails/bulk/label', { emailIds: ['a'], labelId: 'label-id', isLabelled: true }],
     ['POST', 'emails/bulk/move', { emailIds: ['b'], folderId: 'inbox-id', fromFolderId: 'trash-id' }],
   ]);
   t.deepEqual(await undone(act.label(['a', 'b'], 'label-id')), [
-    ['DELETE', 'labels/emails/{emailId}/{labelId}', undefined],
+    ['POST', 'emails/bulk/label', { emailIds: ['b'], labelId: 'label-id', isLabelled: false }],
   ]);
   t.deepEqual(await undone(act.flag(['a'], true)), [
     ['POST', 'emails/bulk/flag', { emailIds: ['a'], isFlagged: false }],
@@ -212,6 +203,37 @@ test('undo restores what was, of the emails that were changed', async (t) => {
   const deleted = act.delete(['a']);
   await deleted.done;
   await t.throwsAsync(deleted.undo(), { message: /deleted for good/ });
+});
+
+test('many emails are sent in parts; undo ends the sending, and restores those that no list shows', async (t) => {
+  const { act, sent, replies } = world([]);
+  const ids = Array.from({ length: 2_500 }, (_, i) => `${i}`);
+  const known = { isRead: false, isFlagged: false, folderIds: ['folder-id', 'label-id'] };
+  const found = { total: ids.length, ids, find: (id: string) => ({ ...known, isRead: id === '7' }) };
+  const marked = act.markRead(ids, true, found);
+  const progress: number[] = [];
+  marked.progress$.subscribe((count) => progress.push(count));
+  await marked.done;
+  t.deepEqual(progress, [1_000, 2_000, 2_500]);
+  t.deepEqual(
+    sent.map(({ body }) => (body as { emailIds: string[] }).emailIds.length),
+    [1_000, 1_000, 500],
+  );
+  await marked.undo();
+  t.is(sent.slice(3).flatMap(({ body }) => (body as { emailIds: string[] }).emailIds).length, 2_499);
+
+  sent.length = 0;
+  let answer = () => {};
+  replies.push(() => new Promise<void>((resolve) => (answer = resolve)));
+  const moved = act.move(ids, { to: 'trash' }, found);
+  await until(() => sent.length === 1);
+  const undone = moved.undo();
+  answer();
+  await undone;
+  t.deepEqual(
+    sent.map(({ path, body }) => [path.replace('/api/emails/bulk/', ''), (body as { folderId?: string }).folderId]),
+    [['move', 'trash-id'], ...Array(3).fill(['move', 'folder-id']), ...Array(3).fill(['label', undefined])],
+  );
 });
 
 test('an action that has not been sent is only forgotten by its undo', async (t) => {

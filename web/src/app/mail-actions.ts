@@ -14,6 +14,9 @@ import { type Inverse, undo } from './undo.js';
 /** The emails whose deletion for good waits for an answer (delete-question.tsx asks). */
 export const inQuestion = signal<readonly string[]>([]);
 
+/** An action on more emails takes a while, and says how far it is. */
+const ONE_REQUEST = 1_000;
+
 /** What keys and buttons act on: what is selected, else the open email, else the row that the keys are at. */
 export function targets({ list, openId }: Store): readonly string[] {
   if (list.selected.value.size > 0) return [...list.selected.value];
@@ -44,45 +47,52 @@ export function trash(store: Store, ids = targets(store)): void {
 export function moveTo(store: Store, to: string, ids = targets(store), name?: string): void {
   if (ids.length === 0) return;
   const folder = store.folder(to);
-  const inverses = movesBack(store, ids);
+  const inverses = movesBack(store, ids, folder);
+  const found = store.list.found.peek();
   leaveRows(store, ids);
-  const action = store.client.act.move(ids, { to });
-  settle(action, t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : (name ?? to) }), inverses);
+  const text = t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : (name ?? to) });
+  settle(store.client.act.move(ids, { to }, found), ids, text, inverses);
 }
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
   leaveRows(store, ids);
-  const { done } = store.client.act.delete(ids);
-  done.then(() => undo.say(t('list.deleted', { count: ids.length })), sayFailed);
+  const action = store.client.act.delete(ids);
+  const said = t('list.deleted', { count: ids.length });
+  if (ids.length > ONE_REQUEST) undo.during({ text: said }, { total: ids.length, ...action });
+  action.done.then(() => undo.say(said), sayFailed);
 }
 
 export function setRead(store: Store, isRead: boolean, ids = targets(store)): void {
   if (ids.length === 0) return;
   const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length });
-  const changed = ids.filter((id) => store.list.item(id)?.isRead === !isRead);
-  settle(store.client.act.markRead(ids, isRead), text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
+  const changed = ids.filter((id) => store.list.known(id)?.isRead === !isRead);
+  const action = store.client.act.markRead(ids, isRead, store.list.found.peek());
+  settle(action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
 }
 
 /** Flags all, or none when all are flagged. */
 export function toggleFlag(store: Store, ids = targets(store)): void {
   if (ids.length === 0) return;
-  const isFlagged = !ids.every((id) => store.list.item(id)?.isFlagged === true);
+  const isFlagged = !ids.every((id) => store.list.known(id)?.isFlagged === true);
   const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length });
-  const changed = ids.filter((id) => store.list.item(id)?.isFlagged === !isFlagged);
-  settle(store.client.act.flag(ids, isFlagged), text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
+  const changed = ids.filter((id) => store.list.known(id)?.isFlagged === !isFlagged);
+  const action = store.client.act.flag(ids, isFlagged, store.list.found.peek());
+  settle(action, ids, text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
 }
 
 /** Puts the label on all, or takes it off when all have it. */
 export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, ids = targets(store)): void {
   if (ids.length === 0) return;
-  const without = ids.filter((id) => !store.list.item(id)?.labels.some((one) => one.id === label.id));
+  const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(label.id));
   const { act } = store.client;
+  const found = store.list.found.peek();
   const labelId = label.id;
   const values = { count: ids.length, label: label.name };
   if (without.length === 0) {
-    settle(act.unlabel(ids, labelId), t('list.unlabelled', values), [{ act: 'label', ids, labelId }]);
+    settle(act.unlabel(ids, labelId, found), ids, t('list.unlabelled', values), [{ act: 'label', ids, labelId }]);
   } else {
-    settle(act.label(ids, labelId), t('list.labelled', values), [{ act: 'unlabel', ids: without, labelId }]);
+    const inverses = [{ act: 'unlabel', ids: without, labelId }] as const;
+    settle(act.label(ids, labelId, found), ids, t('list.labelled', values), inverses);
   }
 }
 
@@ -123,15 +133,29 @@ export async function takeBack({ client: { act } }: Store, inverses: readonly In
   await Promise.all(actions.map(({ done }) => done));
 }
 
-/** The moves that bring emails back to their folders; undefined when one has several, or is not known. */
-function movesBack(store: Store, ids: readonly string[]): readonly Inverse[] | undefined {
+/** What brings emails back to their folders and labels; undefined when one has several folders, or is not known. */
+function movesBack(store: Store, ids: readonly string[], to: Folder | undefined): readonly Inverse[] | undefined {
   const byFolder = new Map<string, string[]>();
+  const byLabel = new Map<string, string[]>();
+  const losesLabels = to?.role === 'trash' || to?.role === 'junk';
   for (const id of ids) {
-    const own = store.list.item(id)?.folderIds.filter((folderId) => store.folder(folderId)?.role !== 'label') ?? [];
+    const folderIds = store.list.known(id)?.folderIds ?? [];
+    const isLabel = (folderId: string) => store.folder(folderId)?.role === 'label';
+    const own = folderIds.filter((folderId) => !isLabel(folderId));
     if (own.length !== 1) return undefined;
-    byFolder.set(own[0]!, [...(byFolder.get(own[0]!) ?? []), id]);
+    addTo(byFolder, own[0]!, id);
+    if (losesLabels) for (const labelId of folderIds.filter(isLabel)) addTo(byLabel, labelId, id);
   }
-  return [...byFolder].map(([to, moved]) => ({ act: 'move', ids: moved, to }));
+  return [
+    ...[...byFolder].map(([folder, moved]) => ({ act: 'move', ids: moved, to: folder }) as const),
+    ...[...byLabel].map(([labelId, labelled]) => ({ act: 'label', ids: labelled, labelId }) as const),
+  ];
+}
+
+function addTo(groups: Map<string, string[]>, key: string, id: string): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [id]);
+  else group.push(id);
 }
 
 /** The keys go on at the row after those that leave the list, and an open email that leaves it is closed. */
@@ -148,7 +172,9 @@ function leaveRows(store: Store, ids: readonly string[]): void {
   if (openId !== undefined && gone.has(openId)) go(withEmail(list.route.peek(), undefined));
 }
 
-function settle(action: Action, text: string, inverses?: readonly Inverse[]): void {
-  undo.offer({ text, undo: () => action.undo(), ...(inverses && { inverses }) });
+function settle(action: Action, ids: readonly string[], text: string, inverses?: readonly Inverse[]): void {
+  const offer = { text, undo: () => action.undo(), ...(inverses && { inverses }) };
+  if (ids.length > ONE_REQUEST) undo.during(offer, { total: ids.length, ...action });
+  else undo.offer(offer);
   action.done.catch(sayFailed);
 }

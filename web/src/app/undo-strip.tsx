@@ -7,6 +7,9 @@ import { sayFailed } from './failure.js';
 import { bindKeys } from './keyboard.js';
 import { strip, undo } from './undo.js';
 
+const PATIENCE_MS = 500;
+const LONGEST_MS = 600_000;
+
 export function UndoStrip() {
   useEffect(() => bindKeys([{ keys: 'z', text: 'undo.key', run: () => void takeBack() }]), []);
   const shown = strip.value;
@@ -15,6 +18,7 @@ export function UndoStrip() {
       {shown && (
         <div class="undo-strip">
           <span>{shown.text}</span>
+          {shown.progress && <Progress {...shown.progress} />}
           {shown.undo && (
             <button type="button" onClick={() => void takeBack()}>
               {t('undo.undo')}{' '}
@@ -32,14 +36,29 @@ export function UndoStrip() {
   );
 }
 
+function Progress({ done, total }: { readonly done: number; readonly total: number }) {
+  return (
+    <>
+      <progress value={done} max={total} aria-label={t('undo.progress')} />
+      <span class="undo-count" aria-hidden="true">
+        {t('undo.of', { done, total })}
+      </span>
+    </>
+  );
+}
+
 async function takeBack(): Promise<void> {
   const taken = strip.peek()?.undo;
   if (taken === undefined) return;
   undo.dismiss();
+  // What takes its time says so.
+  const patience = setTimeout(() => undo.say(t('undo.undoing'), LONGEST_MS), PATIENCE_MS);
   try {
     await taken();
     undo.say(t('undo.undone'), 3000);
   } catch (error) {
     sayFailed(error);
+  } finally {
+    clearTimeout(patience);
   }
 }

@@ -13,7 +13,7 @@ interface ActionButtonsProps {
 export function ActionButtons({ ids, place }: ActionButtonsProps) {
   const store = useStore();
   const role = shownRole(store);
-  const items = ids.flatMap((id) => store.list.item(id) ?? []);
+  const items = ids.flatMap((id) => store.list.known(id) ?? []);
   const isRead = items.length > 0 && items.every((item) => item.isRead);
   const isFlagged = items.length > 0 && items.every((item) => item.isFlagged);
   const isOut = role === 'trash' || role === 'archive';

@@ -29,7 +29,7 @@ export function drop(store: Store, folder: Folder): void {
   endDrag();
   if (folder.role !== 'label') moveTo(store, folder.id, ids);
   else {
-    const without = ids.filter((id) => !store.list.item(id)?.labels.some((label) => label.id === folder.id));
+    const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(folder.id));
     toggleLabel(store, folder, without);
   }
 }

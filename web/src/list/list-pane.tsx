@@ -1,6 +1,7 @@
 // The second column: the search, the name and the counts of the list, the actions on what is selected, and the rows, or why there are none.
 import './list-pane.css';
 import { useEffect } from 'preact/hooks';
+import { sayFailed } from '../app/failure.js';
 import type { ListRoute } from '../app/route.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
@@ -29,6 +30,7 @@ export function ListPane() {
         <SearchField />
       </div>
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
+      {list.selected.value.size > 0 && <WholeList store={store} />}
       <SearchNotes />
       {isEmpty || view.error ? <EmptyList /> : isMissing ? <NotKept /> : <List />}
       <PasskeyOffer />
@@ -81,6 +83,29 @@ function SelectionHead({ store }: { readonly store: Store }) {
       </strong>
       <ActionButtons ids={[...list.selected.value]} place="selection" />
     </header>
+  );
+}
+
+/** Offers to select what is not loaded too. */
+function WholeList({ store }: { readonly store: Store }) {
+  const { list } = store;
+  const { total } = list.view.value;
+  const found = list.found.value;
+  const selected = list.selected.value.size;
+  if (found !== undefined) {
+    if (found.total === found.ids.length) return null;
+    return <p class="list-whole">{t('list.newestSelected', { selected: found.ids.length, total: found.total })}</p>;
+  }
+  if (total <= selected) return null;
+  const isSearch = list.route.value.view === 'search';
+  return (
+    <p class="list-whole">
+      <button type="button" class="button is-plain" onClick={() => list.selectAll().catch(sayFailed)}>
+        {isSearch
+          ? t('list.selectFound', { total })
+          : t('list.selectIn', { total, folder: titleOf(store, list.route.value) })}
+      </button>
+    </p>
   );
 }
 

@@ -5,6 +5,8 @@ import type {
   EmailListItem,
   EmailSort,
   Folder,
+  FoundEmails,
+  KnownEmail,
   ListQuery,
   ListRange,
   ListView,
@@ -28,10 +30,13 @@ export class ListStore {
   /** The row that the keys are at. */
   readonly cursorId = signal<string | undefined>(undefined);
   readonly selected = signal<ReadonlySet<string>>(new Set());
+  /** What is known of the emails when the whole list was selected; undefined when some are selected. */
+  readonly found = signal<FoundEmails | undefined>(undefined);
   readonly #client: MansioClient;
   /** The order that was chosen for the lists of this visit. */
   readonly #chosenSort = signal<EmailSort | undefined>(undefined);
   readonly #query: ReadonlySignal<string>;
+  readonly #byId = computed(() => new Map(this.view.value.items.map((item) => [item.id, item])));
   readonly #isFollowing = signal(false);
   #range$ = new BehaviorSubject<ListRange>(FIRST_RANGE);
   #subscription: Subscription | undefined;
@@ -56,6 +61,9 @@ export class ListStore {
       return listQueryOf(this.route.value, choice, named);
     });
     this.#query = computed(() => JSON.stringify(query.value));
+    effect(() => {
+      if (this.selected.value.size === 0) this.found.value = undefined;
+    });
     effect(() => {
       if (this.#isFollowing.value) this.#subscribe(JSON.parse(this.#query.value));
       else this.#subscription?.unsubscribe();
@@ -113,7 +121,12 @@ export class ListStore {
   }
 
   item(id: string): EmailListItem | undefined {
-    return this.view.value.items.find((item) => item.id === id);
+    return this.#byId.value.get(id);
+  }
+
+  /** What is known of an email of the list, loaded or not. */
+  known(id: string): KnownEmail | undefined {
+    return this.item(id) ?? this.found.value?.find(id);
   }
 
   /** The position of an email in the whole list; undefined when it is not loaded. */
@@ -148,6 +161,18 @@ export class ListStore {
 
   selectLoaded(): void {
     this.selected.value = new Set(this.view.peek().items.map(({ id }) => id));
+  }
+
+  /** Selects all emails that the list has now, loaded or not; what comes later is not selected. @throws Refusal, NetworkFault */
+  async selectAll(): Promise<void> {
+    const query = this.#query.peek();
+    const found = await this.#client.found(JSON.parse(query));
+    // Another list is shown meanwhile.
+    if (query !== this.#query.peek()) return;
+    batch(() => {
+      this.selected.value = new Set(found.ids);
+      this.found.value = found;
+    });
   }
 
   clearSelection(): void {

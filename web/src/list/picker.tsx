@@ -178,5 +178,5 @@ function choices({ folders }: Store, what: 'label' | 'move'): readonly Folder[] 
 }
 
 function hasAll(store: Store, ids: readonly string[], label: Folder): boolean {
-  return ids.every((id) => store.list.item(id)?.labels.some((one) => one.id === label.id) === true);
+  return ids.every((id) => store.list.known(id)?.folderIds.includes(label.id) === true);
 }

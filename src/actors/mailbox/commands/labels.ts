@@ -8,6 +8,7 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import { deleteFolders } from './folder-deletion.js';
 import { addFolder, renameTree } from './folders.js';
+import { found, MOST_EMAILS } from './selection.js';
 
 export function createLabel(
   tx: MailboxTransaction,
@@ -60,6 +61,25 @@ export function unassignLabel(
   if (!tx.folders.isKeptElsewhere(slot, labelId)) put(tx, slot, tx.folders.rowOf('archive').id);
   tx.unplace([slot], labelId);
   return { reply: {} };
+}
+
+export function storeLabel(
+  tx: MailboxTransaction,
+  { emailIds, labelId, isLabelled }: Payload<MailboxProtocol, 'storeLabel'>,
+): Outcome<MailboxProtocol, 'storeLabel'> {
+  if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
+  const { slots } = found(tx, emailIds);
+  if (slots.length > MOST_EMAILS) return { refusal: 'tooManyEmails' };
+  const changing = slots.filter((slot) => isKept(tx, slot, labelId) !== isLabelled);
+  if (changing.length === 0) return { reply: { changed: 0 } };
+  tx.begin();
+  const archiveId = tx.folders.rowOf('archive').id;
+  for (const slot of changing) {
+    if (isLabelled) put(tx, slot, labelId);
+    else if (!tx.folders.isKeptElsewhere(slot, labelId)) put(tx, slot, archiveId);
+  }
+  if (!isLabelled) tx.unplace(changing, labelId);
+  return { reply: { changed: changing.length } };
 }
 
 export function labelOf(row: FolderRow): Label {

@@ -7,6 +7,7 @@ import { countExported, exportedEmails, folderNamed, foundPage, type MailboxSear
 import type { MailboxState } from '../state/state.js';
 import { Contacts } from './contacts.js';
 import { details, listPage } from './email-views.js';
+import { foundGroups, MOST_FOUND } from './found-groups.js';
 import { listFolder } from './lists.js';
 import { knownThread, readThread } from './thread-views.js';
 
@@ -30,6 +31,11 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
       if ('refusal' in found) return found;
       const { slots, totalCount, unreadCount } = found;
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
+    },
+
+    async foundEmails(state, criteria) {
+      const found = await foundPage(state, search, criteria, 1, MOST_FOUND);
+      return 'refusal' in found ? found : { reply: foundGroups(state, found) };
     },
 
     async exportCount(state, criteria) {

@@ -16,6 +16,8 @@ import type { SearchMerging } from './search-merging.js';
 
 /** The emails that are scanned before the event loop gets a turn. */
 const STRETCH = 50_000;
+/** Longer pages are not remembered. */
+const LONGEST_PAGE = 100;
 /** If the matches are fewer than 1/8 of the mailbox, only the matches are scanned. */
 const FEW = 8;
 
@@ -125,6 +127,7 @@ async function searchMailbox(
     if ((emails.flags(slot) & SEEN) === 0) unreadCount++;
   }
   const found = { totalCount, unreadCount, slots };
+  if (pageSize > LONGEST_PAGE) return found;
   // If the mailbox changed during a break, the result may mix both states and is not cached.
   if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
   return found;

@@ -1,5 +1,6 @@
 // Tests what narrows a search besides words anywhere: fields of the header, size, labels, and whether Trash and Junk are searched.
 import { randomUUID } from 'node:crypto';
+import { uuidText } from '../../../../src/mail-format/ids.js';
 import { type SearchField, type SearchTerm, searchTerms } from '../../../../src/mail-format/words/search-text.js';
 import test from '../../../support/test.js';
 import { setUp } from './search-world.js';
@@ -67,4 +68,51 @@ test('size and labels narrow what is found, and trash and junk are searched when
     const asked = await mailbox(id).ask('search', { terms: [], labels, page: 1, pageSize: 10 });
     t.is(asked.refusal, 'noSuchLabel');
   }
+});
+
+test('the emails of a search come in groups that are alike, without those that come later', async (t) => {
+  const { account, deliver, mailbox } = await setUp(t);
+  const id = await account();
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push(await deliver(id, { subject: `mail ${i}`, receivedAt: i }));
+  const made = await mailbox(id).ask('createLabel', { name: 'Zoo', color: '#aabbcc', sortOrder: 1 });
+  const labelId = made.reply!.id;
+  await mailbox(id).ask('setRead', { emailIds: [ids[1]!, ids[2]!], isRead: true });
+  await mailbox(id).ask('assignLabel', { emailId: ids[2]!, labelId });
+  await mailbox(id).ask('move', { selection: { emailIds: [ids[4]!] }, toFolderId: 'trash' });
+  const { reply } = await mailbox(id).ask('foundEmails', { terms: [{ words: ['mail'], prefix: true }] });
+  const groups = reply!.groups.map(({ ids: packed, isRead, folderIds }) => {
+    const octets = Buffer.from(packed, 'base64');
+    const of = Array.from({ length: octets.length / 16 }, (_, i) => ids.indexOf(uuidText(octets, i * 16)));
+    return [of, isRead, folderIds.length, folderIds.includes(labelId)];
+  });
+  t.is(reply!.totalCount, 4);
+  t.deepEqual(groups, [
+    [[3, 0], false, 1, false],
+    [[2], true, 2, true],
+    [[1], true, 1, false],
+  ]);
+  const nowhere = await mailbox(id).ask('foundEmails', { terms: [], folder: randomUUID() });
+  t.is(nowhere.refusal, 'noSuchFolder');
+});
+
+test('a label is put on many emails and taken off; who has no other place goes to Archive', async (t) => {
+  const { account, deliver, found, mailbox } = await setUp(t);
+  const id = await account();
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push(await deliver(id, { subject: `mail ${i}`, receivedAt: i }));
+  const made = await mailbox(id).ask('createLabel', { name: 'Zoo', color: '#aabbcc', sortOrder: 1 });
+  const labelId = made.reply!.id;
+  const store = async (emailIds: string[], isLabelled: boolean) =>
+    (await mailbox(id).ask('storeLabel', { emailIds, labelId, isLabelled })).reply;
+  t.deepEqual(await store([ids[0]!], true), { changed: 1 });
+  t.deepEqual(await store([...ids, randomUUID()], true), { changed: 2 });
+  t.deepEqual(await store(ids, true), { changed: 0 });
+  t.deepEqual(await found(id, '', { labels: [labelId], folder: 'inbox' }), ['mail 2', 'mail 1', 'mail 0']);
+  await mailbox(id).ask('move', { selection: { emailIds: [ids[0]!] }, toFolderId: labelId, fromFolderId: 'inbox' });
+  t.deepEqual(await store([ids[0]!, ids[1]!], false), { changed: 2 });
+  t.deepEqual(await found(id, '', { labels: [labelId] }), ['mail 2']);
+  t.deepEqual(await found(id, '', { folder: 'archive' }), ['mail 0']);
+  const wrong = await mailbox(id).ask('storeLabel', { emailIds: ids, labelId: randomUUID(), isLabelled: true });
+  t.is(wrong.refusal, 'noSuchLabel');
 });

@@ -3,6 +3,7 @@
 import { INBOX_ID, NO_FOLDER_ID } from '../mailboxes.js';
 import type { Document } from '../schema-check.js';
 import { BOBS_ID, type Case, LABEL_ID, NO_ID, PDF, PDF_ID, READ_ID, SENT_ID, UNREAD_ID } from './endpoint-case.js';
+import { SEARCH } from './search-cases.js';
 
 export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
   'GET ': [
@@ -197,97 +198,7 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       check: (t, body) => t.deepEqual(Object.keys(body.errors), ['fromAddress']),
     },
   ],
-  'GET /search': [
-    {
-      status: 200,
-      check: (t, body) => {
-        t.like(body, { totalCount: 3, unreadCount: 1, page: 1, pageSize: 20 });
-        t.is(body.items.length, 3);
-      },
-    },
-    { path: '/search?q=', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
-    { path: '/search?q=%20%20', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
-    { path: '/search?query=SUBJECT', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
-    {
-      path: '/search?query=SUBJECT&q=x',
-      status: 400,
-      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['query']),
-    },
-    { path: '/search?q=SUBJECT', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
-    { path: '/search?q=---', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    { path: "/search?q=a'&page=2&pageSize=1", status: 200, check: (t, body) => t.like(body, { page: 2, pageSize: 1 }) },
-    { path: '/search?isRead=true', status: 200, check: (t, body) => t.like(body, { totalCount: 2, unreadCount: 0 }) },
-    { path: '/search?isFlagged=true', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    // This email was moved out of Junk.
-    { path: '/search?keyword=$NotJunk', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
-    { path: '/search?keyword=$Junk', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    {
-      path: '/search?keyword=a%20b&isFlagged=1',
-      status: 400,
-      check: (t, body) => t.deepEqual(Object.keys(body.errors).sort(), ['isFlagged', 'keyword']),
-    },
-    {
-      path: '/search?from=sender&subject=gru&minSizeBytes=1000',
-      status: 200,
-      check: (t, body) => t.is(body.totalCount, 1),
-    },
-    { path: '/search?cc=sender&q=', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    { path: '/search?to=cc@remote', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    { path: '/search?from=---', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    { path: '/search?from=', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
-    { path: `/search?label=${LABEL_ID.toUpperCase()}`, status: 200, check: (t, body) => t.is(body.totalCount, 1) },
-    { path: '/search?anywhere=true', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
-    {
-      path: `/search?label=${LABEL_ID},${NO_ID}`,
-      status: 400,
-      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['label']),
-    },
-    { path: `/search?label=${INBOX_ID}`, status: 400, fields: ['label'] },
-    { path: '/search?anywhere=true&folder=inbox', status: 400, fields: ['anywhere'] },
-    {
-      path: '/search?label=paid&minSizeBytes=-1&anywhere=1',
-      status: 400,
-      fields: ['label', 'minSizeBytes', 'anywhere'],
-    },
-    {
-      path: `/search?q=${'a+'.repeat(32)}&subject=${'b+'.repeat(33)}`,
-      status: 400,
-      check: (t, body) => t.deepEqual(body.errors, { q: ['must have at most 64 words'] }),
-    },
-    {
-      path: `/search?to=${'a'.repeat(1001)}`,
-      status: 400,
-      check: (t, body) => t.deepEqual(body.errors, { to: ['must have at most 1000 characters'] }),
-    },
-    { path: '/search?hasAttachments=false', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
-    {
-      path: '/search?fromDate=2026-01-02&toDate=2026-01-02',
-      status: 200,
-      check: (t, body) => t.is(body.totalCount, 3),
-    },
-    { path: '/search?toDate=2026-01-02T03:04:05', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    {
-      path: '/search?fromDate=2026-01-03&toDate=2026-01-01',
-      status: 200,
-      check: (t, body) => t.is(body.totalCount, 0),
-    },
-    {
-      path: '/search?fromDate=2026-02-30&toDate=x&isRead=1&hasAttachments=&page=0',
-      status: 400,
-      check: (t, body) =>
-        t.deepEqual(Object.keys(body.errors).sort(), ['fromDate', 'hasAttachments', 'isRead', 'page', 'toDate']),
-    },
-    {
-      path: `/search?q=${'a'.repeat(1001)}`,
-      status: 400,
-      check: (t, body) => t.deepEqual(body.errors, { q: ['must have at most 1000 characters'] }),
-    },
-    {
-      path: `/search?q=${'a+'.repeat(65)}`,
-      status: 400,
-      check: (t, body) => t.deepEqual(body.errors, { q: ['must have at most 64 words'] }),
-    },
-  ],
+  ...SEARCH,
   'GET /export/mbox': [
     {
       status: 200,
@@ -361,6 +272,20 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     },
     { json: { emailIds: 'x', isFlagged: true }, status: 400 },
     { json: { emailIds: Array(1001).fill(NO_ID), isFlagged: true }, status: 400 },
+  ],
+  'POST /bulk/label': [
+    {
+      json: { emailIds: [READ_ID, UNREAD_ID, NO_ID, 'nonsense'], labelId: LABEL_ID.toUpperCase(), isLabelled: true },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 1 }),
+    },
+    {
+      json: { emailIds: [UNREAD_ID], labelId: LABEL_ID, isLabelled: false },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 1 }),
+    },
+    { json: { emailIds: [UNREAD_ID], labelId: INBOX_ID, isLabelled: true }, status: 400, fields: ['labelId'] },
+    { json: { emailIds: Array(1001).fill(NO_ID), labelId: LABEL_ID }, status: 400, fields: ['emailIds', 'isLabelled'] },
   ],
   'POST /bulk/delete': [
     {

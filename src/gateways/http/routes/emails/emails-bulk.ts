@@ -3,7 +3,7 @@
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../../mail-format/ids.js';
-import { flag, record, textList, whole } from '../../fields.js';
+import { flag, record, text, textList, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, refused } from '../../problem.js';
 import { defineRoute, type Route, WRITE } from '../../route.js';
@@ -19,6 +19,14 @@ const emailIds = textList(MOST_IDS, {
 const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
 const bulkFlag = named('BulkFlag', record({ emailIds, isFlagged: flag() }));
 const bulkMove = named('BulkMove', record({ emailIds, folderId: folderName(), fromFolderId: optional(folderName()) }));
+const bulkLabel = named(
+  'BulkLabel',
+  record({
+    emailIds,
+    labelId: text({ format: 'uuid', description: 'A label of the account' }),
+    isLabelled: flag({ description: 'False takes the label off' }),
+  }),
+);
 const bulkDelete = named('BulkDelete', record({ emailIds }));
 
 export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
@@ -80,6 +88,25 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
         if (outcome.refusal === 'tooManyEmails') return refused(outcome.refusal);
         const field = outcome.refusal === 'noSuchSource' ? 'fromFolderId' : 'folderId';
         return invalid({ [field]: ['names no folder of this account'] });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/label`,
+      summary: 'Put a label on up to 1,000 emails, or take it off',
+      description: 'Emails that would be in no folder any more go to Archive.',
+      tags,
+      access: WRITE,
+      body: bulkLabel,
+      example: { emailIds: [EXAMPLE_ID], labelId: EXAMPLE_ID, isLabelled: true },
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const { isLabelled } = body;
+        const payload = { emailIds: possible(body.emailIds), labelId: body.labelId.toLowerCase(), isLabelled };
+        const outcome = await mailboxes.of(principal.accountId).ask('storeLabel', payload);
+        if (outcome.reply !== undefined) return { status: 200, json: { count: outcome.reply.changed } };
+        if (outcome.refusal === 'tooManyEmails') return refused(outcome.refusal);
+        return invalid({ labelId: ['names no label of this account'] });
       },
     }),
     defineRoute({

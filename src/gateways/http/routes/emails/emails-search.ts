@@ -4,7 +4,7 @@ import { type Infer, optional } from 'superstruct';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Payload } from '../../../../actors/runtime/protocol.js';
 import { flagBit, isKeyword } from '../../../../mail-format/flags.js';
-import { isUuid } from '../../../../mail-format/ids.js';
+import { isUuid, uuidText } from '../../../../mail-format/ids.js';
 import {
   SEARCH_FIELDS,
   type SearchField,
@@ -13,7 +13,8 @@ import {
   wordCount,
 } from '../../../../mail-format/words/search-text.js';
 import type { FieldErrors } from '../../../problem-details.js';
-import { flagParameter, fromText, leaf, periodOf, type record, text } from '../../fields.js';
+import { flag, flagParameter, fromText, leaf, list, periodOf, record, text, uuid, whole } from '../../fields.js';
+import { named } from '../../openapi/json-schema.js';
 import { invalid } from '../../problem.js';
 import { defineRoute, READ, type Route } from '../../route.js';
 import {
@@ -31,6 +32,7 @@ import {
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
 const MOST_LABELS = 10;
+const ID_OCTETS = 16;
 
 const ofField = (whose: string, example: string) =>
   optional(
@@ -42,8 +44,7 @@ const ofField = (whose: string, example: string) =>
   );
 
 /** Query: which emails a search finds. */
-export const searching = {
-  ...paging,
+const criteria = {
   q: optional(
     text({
       maxLength: MOST_CHARACTERS,
@@ -94,6 +95,9 @@ export const searching = {
     flagParameter({ description: 'True: emails that are only in trash or junk are found too; not with `folder`' }),
   ),
 };
+
+/** Query: a page of what a search finds. */
+export const searching = { ...paging, ...criteria };
 
 const areLabels = (ids: readonly string[]): boolean => ids.length <= MOST_LABELS && ids.every(isUuid);
 
@@ -150,7 +154,11 @@ function fieldsOf(query: Searching): Readonly<Record<string, string>> {
 
 const ownTerms = (terms: readonly SearchTerm[]) => terms.map(({ words, prefix }) => ({ words: [...words], prefix }));
 
-export function searchRoute(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
+export function searchRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
+  return [found(base, tags, mailboxes), foundIds(base, tags, mailboxes)];
+}
+
+function found(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
   return defineRoute({
     method: 'GET',
     path: `${base}/search`,
@@ -171,4 +179,51 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
       return { status: 200, json: pageOf(outcome.reply, query) };
     },
   });
+}
+
+const foundGroups = named(
+  'FoundGroups',
+  record({
+    totalCount: whole({ description: 'All emails that match' }),
+    groups: list(
+      record({
+        emailIds: list(uuid()),
+        isRead: flag(),
+        isFlagged: flag(),
+        folderIds: list(uuid({ description: 'Ids of every folder that holds them, labels included' })),
+      }),
+    ),
+  }),
+);
+
+function foundIds(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `${base}/search/ids`,
+    summary: 'Ids of the newest 20,000 emails that match',
+    description:
+      'Emails that are alike in flags and folders are a group: whoever changes them all with the bulk endpoints knows what they were before.',
+    tags,
+    access: READ,
+    query: criteria,
+    replies: { 200: foundGroups },
+    handler: async ({ principal, query }) => {
+      const search = searchOf({ ...query, page: 1, pageSize: 1 });
+      if (search === undefined) return { status: 200, json: { totalCount: 0, groups: [] } };
+      if ('errors' in search) return invalid(search.errors);
+      const { page: _, pageSize: __, ...asked } = search;
+      const outcome = await mailboxes.of(principal.accountId).ask('foundEmails', asked);
+      if (outcome.reply === undefined) return REFUSALS[outcome.refusal]();
+      const { totalCount, groups } = outcome.reply;
+      return {
+        status: 200,
+        json: { totalCount, groups: groups.map(({ ids, ...of }) => ({ emailIds: idsOf(ids), ...of })) },
+      };
+    },
+  });
+}
+
+function idsOf(packed: string): string[] {
+  const octets = Buffer.from(packed, 'base64');
+  return Array.from({ length: octets.length / ID_OCTETS }, (_, i) => uuidText(octets, i * ID_OCTETS));
 }
