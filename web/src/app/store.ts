@@ -41,6 +41,8 @@ export class Store {
   /** What this browser has not kept cannot be shown now. */
   readonly isCutOff = computed(() => this.isOffline.value || this.connection.value === 'reconnecting');
   readonly profile = signal<Profile | undefined>(undefined);
+  /** Nobody is signed in, because the session ended while the page was open. */
+  readonly hasEnded = signal(false);
   readonly folders = signal<readonly Folder[]>([]);
   /** They are in their order; `folders` has what is unread in them. */
   readonly labels = signal<readonly Label[]>([]);
@@ -54,6 +56,8 @@ export class Store {
   readonly #isOnline = signal(navigator.onLine);
   #subscriptions: Subscription[] = [];
   #known = () => {};
+  /** The account whose things the page has, also after its session has ended. */
+  #accountId: string | undefined;
 
   constructor(client: MansioClient) {
     this.client = client;
@@ -63,7 +67,9 @@ export class Store {
     this.list = new ListStore(client, this.folders, defaultSort);
     client.connection$.subscribe((state) => {
       this.connection.value = state;
-      if (state === 'signedOut') this.#leave();
+      if (state === 'signedOut') this.#leave(this.#accountId !== undefined);
+      // Another window has signed the browser in.
+      if (state === 'live' && this.#subscriptions.length === 0 && this.access.peek() === 'signedOut') void this.start();
     });
     client.lateRefusals$.subscribe(({ error }) => undo.say(t('app.lateRefusal', { reason: reasonOf(error) })));
     for (const name of ['online', 'offline']) {
@@ -90,11 +96,15 @@ export class Store {
   }
 
   #enter(profile: Profile): void {
-    const before = this.profile.peek();
-    // Somebody else has signed in, in another window: nothing of this account stays.
-    if (before !== undefined && before.email !== profile.email) location.reload();
+    if (this.#accountId !== undefined && this.#accountId !== profile.id) {
+      // Somebody else has signed in, here or in another window: nothing of this account stays.
+      location.assign('/');
+      return;
+    }
+    this.#accountId = profile.id;
     this.profile.value = profile;
     this.access.value = 'signedIn';
+    this.hasEnded.value = false;
     this.#known();
   }
 
@@ -106,10 +116,14 @@ export class Store {
 
   /** Without an answer of the server the session goes on, and so does the page. */
   async signOut(): Promise<void> {
+    const account = this.#accountId;
+    // The end of this session is wanted.
+    this.#accountId = undefined;
     try {
       await this.client.signOut();
-      this.#leave();
+      this.#leave(false);
     } catch (error) {
+      this.#accountId = account;
       sayFailed(error);
     }
   }
@@ -150,7 +164,10 @@ export class Store {
         },
       });
     this.#subscriptions = [
-      this.client.account$.subscribe({ next: (profile) => this.#enter(profile), error: () => this.#leave() }),
+      this.client.account$.subscribe({
+        next: (profile) => this.#enter(profile),
+        error: () => this.#leave(this.hasEnded.peek()),
+      }),
       into(this.client.folders$, this.folders as { value: readonly Folder[] | undefined }),
       into(this.client.labels$, this.labels as { value: readonly Label[] | undefined }),
       into(this.client.preferences$, this.#preferences.stored),
@@ -158,7 +175,8 @@ export class Store {
     this.list.follow();
   }
 
-  #leave(): void {
+  #leave(hasEnded: boolean): void {
+    this.hasEnded.value = hasEnded;
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
     this.#subscriptions = [];
     this.list.leave();

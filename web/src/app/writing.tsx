@@ -21,7 +21,7 @@ export function Writing() {
       own: () => ownAddresses(store),
       signature: () => store.preferences.peek()?.signature ?? '',
     });
-    return compose.stop;
+    return () => (store.hasEnded.peek() ? compose.pause() : compose.stop());
   }, [account]);
   useEffect(() => bindKeys(keys(store)), [store]);
   const { value: shown } = route;

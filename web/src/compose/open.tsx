@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import type { MansioClient } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { undo } from '../app/undo.js';
+import { gatedClient } from './gated-client.js';
 
 export type Opening =
   /** `to`: addresses as a `mailto:` link has them. */
@@ -24,6 +25,7 @@ export interface ComposeContext {
 
 interface Windows {
   show(opening: Opening): Promise<void>;
+  retry(): void;
   stop(): void;
 }
 
@@ -31,17 +33,34 @@ interface Windows {
 const dock = signal<ComponentType | undefined>(undefined);
 
 let context: ComposeContext | undefined;
+/** False while nobody is signed in. */
+let isSignedIn = false;
 let loading: Promise<Windows> | undefined;
 
 export const compose = {
-  /** Follows the account that is signed in, and opens the windows that a closed or crashed page has left. */
+  /**
+   * Follows the account that is signed in. Its windows go on where they were when its session ended; otherwise those are opened that a
+   * closed or crashed page has left.
+   */
   start(of: ComposeContext): void {
+    isSignedIn = true;
+    if (context?.account === of.account) {
+      void loading?.then((loaded) => loaded.retry());
+      return;
+    }
     compose.stop();
-    context = of;
+    isSignedIn = true;
+    context = { ...of, client: gatedClient(of.client, () => isSignedIn) };
     if (hasKept(of.account)) void windows();
   },
 
+  /** The session has ended: the windows wait for the next one of the account. */
+  pause(): void {
+    isSignedIn = false;
+  },
+
   stop(): void {
+    isSignedIn = false;
     void loading?.then((loaded) => loaded.stop());
     context = undefined;
     loading = undefined;

@@ -56,9 +56,7 @@ export class ComposeWindows {
       for (const { saver } of this.open.value) void saver.noticeChange();
     });
     const connection = context.client.connection$.subscribe((state) => {
-      if (state !== 'live') return;
-      for (const { saver } of this.open.value) saver.retry();
-      if (this.#left.size > 0) void this.restore();
+      if (state === 'live') this.retry();
     });
     const onHide = () => {
       for (const { saver } of this.open.value) {
@@ -75,6 +73,12 @@ export class ComposeWindows {
       () => window.removeEventListener('pagehide', onHide),
       () => document.removeEventListener('visibilitychange', onHide),
     );
+  }
+
+  /** Tries again at once what waits for the network or for a session. */
+  retry(): void {
+    for (const { saver } of this.open.value) saver.retry();
+    if (this.#left.size > 0) void this.restore();
   }
 
   /** Ends with the session: windows stay in the journal. */

@@ -55,6 +55,7 @@ export function SignIn() {
         }}
       >
         <h1>{t('signIn.title')}</h1>
+        {store.hasEnded.value && <p>{t('signIn.ended')}</p>}
         <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
         {isPasskeyFirst && (
           <button

@@ -4,6 +4,7 @@ import type { Translation } from '../t.js';
 
 export const signIn: Translation<typeof english> = {
   'signIn.title': 'تسجيل الدخول',
+  'signIn.ended': 'انتهت جلستك. سجّل الدخول من جديد وتابع من حيث كنت: ما كتبته محفوظ.',
   'signIn.key': 'مفتاح API',
   'signIn.submit': 'تسجيل الدخول',
   'signIn.hint': 'مفتاح لحسابك يبدأ بـ mansio_‎. لا يُحفظ، بل تبدأ به جلسة في هذا المتصفح.',

@@ -4,6 +4,8 @@ import type { Translation } from '../t.js';
 
 export const signIn: Translation<typeof english> = {
   'signIn.title': 'Anmelden',
+  'signIn.ended':
+    'Ihre Sitzung ist beendet. Melden Sie sich wieder an und machen Sie weiter, wo Sie waren: Was Sie geschrieben haben, ist noch da.',
   'signIn.key': 'API-Schlüssel',
   'signIn.submit': 'Anmelden',
   'signIn.hint':

@@ -1,6 +1,7 @@
 // The English texts of signing in and of passkeys.
 export const signIn = {
   'signIn.title': 'Sign in',
+  'signIn.ended': 'Your session has ended. Sign in again and go on where you were: what you wrote is kept.',
   'signIn.key': 'API key',
   'signIn.submit': 'Sign in',
   'signIn.hint': 'A key of your account; it begins with mansio_. It is not kept: it begins a session of this browser.',
