@@ -2,11 +2,12 @@
 // mail programs and scanners open links by themselves; the button posts. These routes are no part of the OpenAPI document.
 import type { Sessions } from '../../../../actors/account/protocol.js';
 import type { Principal } from '../../../../actors/directory/protocol.js';
-import { INSECURE, sessionCookieOf, setCookie } from '../../../../auth/session-cookie.js';
+import { type BrowserRequest, sessionCookieOf, setCookie } from '../../../../auth/session-cookie.js';
 import type { LinkAccount } from '../../../../store/sessions.js';
 import type { HeaderField } from '../../exchange.js';
 import { text } from '../../fields.js';
 import { CONFIRMED, type LinkPage, linkPage, PAGE_FIELDS, STYLE, streamOf } from '../../page/link-page.js';
+import { type LinkTexts, linkTextsFor } from '../../page/link-texts.js';
 import { Problem } from '../../problem.js';
 import { binary, defineRoute, EMPTY, type Route } from '../../route.js';
 import { signingBrowser } from './sessions.js';
@@ -39,9 +40,10 @@ export function signInLinkRoutes(sessions: Sessions): readonly Route[] {
       params: { token: text() },
       replies: { 200: binary(HTML), 403: binary(HTML), 410: binary(HTML) },
       handler: async ({ params, browser }) => {
-        if (sessionCookieOf(browser) === undefined) return pageReply(403, REFUSED(INSECURE));
+        const texts = textsFor(browser);
+        if (sessionCookieOf(browser) === undefined) return pageReply(403, refused(texts, texts.insecure));
         const account = await sessions.accountOfLink(params.token);
-        return account === undefined ? pageReply(410, GONE) : pageReply(200, invitation(account));
+        return account === undefined ? pageReply(410, gone(texts)) : pageReply(200, invitation(texts, account));
       },
     }),
     defineRoute({
@@ -58,14 +60,18 @@ export function signInLinkRoutes(sessions: Sessions): readonly Route[] {
       replies: { 200: binary(HTML), 303: EMPTY, 403: binary(HTML), 410: binary(HTML) },
       handler: async ({ params, text: form, browser, signedIn }) => {
         const signing = signingBrowser(browser, signedIn);
-        if (signing instanceof Problem) return pageReply(403, REFUSED(signing.detail ?? ''));
+        const texts = textsFor(browser);
+        if (signing instanceof Problem) {
+          const isInsecure = sessionCookieOf(browser) === undefined;
+          return pageReply(403, refused(texts, isInsecure ? texts.insecure : texts.foreign));
+        }
         const account = await sessions.accountOfLink(params.token);
-        if (account === undefined) return pageReply(410, GONE);
+        if (account === undefined) return pageReply(410, gone(texts));
         const isAnother = signedIn !== undefined && signedIn.accountId !== account.id;
         if (isAnother && new URLSearchParams(form).get(CONFIRMED) !== 'yes')
-          return pageReply(200, question(account, signedIn));
+          return pageReply(200, question(texts, account, signedIn));
         const made = await sessions.redeemLink(params.token, signing);
-        if (made === undefined) return pageReply(410, GONE);
+        if (made === undefined) return pageReply(410, gone(texts));
         return {
           status: 303,
           headers: [
@@ -87,27 +93,33 @@ function pageReply<S extends 200 | 403 | 410>(status: S, page: LinkPage) {
   return { status, headers: PAGE_FIELDS, stream: linkPage(page) } as const;
 }
 
+const textsFor = (browser: BrowserRequest): LinkTexts => linkTextsFor(browser.header('accept-language'));
+
 const nameOf = ({ displayName, email }: LinkAccount): string => `${displayName} (${email})`;
 
-const invitation = (account: LinkAccount): LinkPage => ({
-  title: 'Sign in',
-  text: [`This link signs this browser in to the mail of ${nameOf(account)}. It works once.`],
-  button: { label: 'Sign in', isConfirmed: false },
+const invitation = (texts: LinkTexts, account: LinkAccount): LinkPage => ({
+  language: texts.language,
+  title: texts.signIn,
+  text: [texts.invitation(nameOf(account))],
+  button: { label: texts.signIn, isConfirmed: false },
 });
 
-const question = (account: LinkAccount, { email }: Principal): LinkPage => ({
-  title: 'Somebody else is signed in',
-  text: [
-    `${email} is signed in in this browser. If you go on, that session ends and the browser is signed in to the mail of ${nameOf(account)}.`,
-    'To stay signed in as before, close this page: nothing has changed.',
-  ],
-  button: { label: `Sign in as ${account.email}`, isConfirmed: true },
+const question = (texts: LinkTexts, account: LinkAccount, { email }: Principal): LinkPage => ({
+  language: texts.language,
+  title: texts.another,
+  text: [texts.question(email, nameOf(account)), texts.stay],
+  button: { label: texts.signInAs(account.email), isConfirmed: true },
 });
 
-const GONE: LinkPage = {
-  title: 'This link no longer works',
-  text: ['It was used, or its time is over. The operator of this server makes another one with this command:'],
+const gone = ({ language, gone: title, goneText }: LinkTexts): LinkPage => ({
+  language,
+  title,
+  text: [goneText],
   command: 'mansio account link ADDRESS',
-};
+});
 
-const REFUSED = (detail: string): LinkPage => ({ title: 'This browser cannot be signed in here', text: [detail] });
+const refused = ({ language, refused: title }: LinkTexts, reason: string): LinkPage => ({
+  language,
+  title,
+  text: [reason],
+});

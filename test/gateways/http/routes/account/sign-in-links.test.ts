@@ -116,6 +116,24 @@ test('over http it works under localhost only, and says so', async (t) => {
   t.is((await ask(gateway, `GET ${PATH}`)).status, 200);
 });
 
+test('the page is in the language of the reader', async (t) => {
+  const gateway = await startGateway(t);
+  const page = (line: string, language: string, fields: Readonly<Record<string, string>> = {}) =>
+    ask(gateway, line, { 'Accept-Language': language, ...fields });
+  const german = await page(`GET ${PATH}`, 'de-AT,de;q=0.9,en;q=0.5');
+  t.regex(german.html, /<html lang="de" dir="ltr">/);
+  t.regex(german.html, /<button type="submit">Anmelden<\/button>/);
+  const arabic = await page('GET /link/unknown', 'ar');
+  t.regex(arabic.html, /<html lang="ar" dir="rtl">/);
+  t.regex(arabic.html, /<code>mansio account link ADDRESS<\/code>/);
+  const Cookie = `mansio=${gateway.directory.session(ALICE, SESSION_ID)}`;
+  t.regex((await page(`POST ${PATH}`, 'de', { ...FORM, Cookie })).html, /Als bob@example\.test anmelden/);
+  const foreign = await page(`POST ${PATH}`, 'de', { ...FORM, 'Sec-Fetch-Site': 'cross-site' });
+  t.is(foreign.status, 403);
+  t.regex(foreign.html, /Eine andere Seite/);
+  t.regex((await page(`GET ${PATH}`, 'de', { Host: 'mail.example.test' })).html, /brauchen https/);
+});
+
 test('no log line and no span has the token', async (t) => {
   const traced: unknown[] = [];
   const span: Span = {
