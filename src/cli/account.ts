@@ -1,4 +1,4 @@
-// `mansio account create | list | link | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
+// `mansio account create | list | link | sessions | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
 // has no passwords, only API keys and OpenID Connect.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
@@ -10,7 +10,8 @@ import type { DirectoryStore } from '../store/directory.js';
 import { postgresSessions } from '../store/postgres/accounts/sessions.js';
 import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
-import { displayName, existingAccount, newAddress } from './arguments.js';
+import { sessionEnd } from '../store/sessions.js';
+import { displayName, existingAccount, newAddress, sessionId } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing } from './output.js';
 import { withStore } from './store.js';
 
@@ -57,6 +58,8 @@ export function registerAccount(program: Command): void {
     }),
   );
 
+  registerSessions(group);
+
   const remove = group
     .command('delete')
     .description('delete an account with its mail, addresses and keys')
@@ -71,6 +74,40 @@ export function registerAccount(program: Command): void {
       }
       await directory.deleteAccount(account.id);
       return { id: account.id, email: account.email, deleted: true };
+    });
+  });
+}
+
+interface SessionOptions {
+  readonly end?: string;
+  readonly all?: boolean;
+}
+
+/** The operator lists the browsers that are signed in and ends one or all, for a person whose device is lost. */
+function registerSessions(group: Command): void {
+  const sessions = group
+    .command('sessions')
+    .description('list the browsers that are signed in to an account, or sign them out, at once')
+    .argument('<account>', 'the address of the account')
+    .option('--end <id>', 'sign out the one with this id, which the list shows')
+    .option('--all', 'sign out all');
+  printing(sessions, async (address: string, { end, all = false }: SessionOptions) => {
+    if (end !== undefined && all)
+      throw new CommandError('--end names one session and --all names all: use one of them');
+    const id = end === undefined ? undefined : sessionId(end);
+    return withStore(async ({ sql, directory }) => {
+      const account = await existingAccount(directory, address);
+      const store = postgresSessions(sql);
+      if (id !== undefined) {
+        if (!(await store.end(account.id, id)))
+          throw new CommandError(`${account.email} has no session with the id ${id}`);
+        return { id, ended: true };
+      }
+      const live = (await store.list(account.id)).filter((session) => sessionEnd(session) > Date.now());
+      if (!all)
+        return live.map(({ id, createdAt, lastUsedAt, userAgent }) => ({ id, createdAt, lastUsedAt, userAgent }));
+      const ended = await Promise.all(live.map((session) => store.end(account.id, session.id)));
+      return { account: account.email, ended: ended.filter(Boolean).length };
     });
   });
 }

@@ -77,3 +77,8 @@ export function keyId(text: string): string {
   if (!isUuid(text)) throw new CommandError(`not the id of a key: ${text} (see mansio key list)`);
   return text.toLowerCase();
 }
+
+export function sessionId(text: string): string {
+  if (!isUuid(text)) throw new CommandError(`not the id of a session: ${text} (see mansio account sessions)`);
+  return text.toLowerCase();
+}

@@ -1,5 +1,8 @@
 // Tests the admin commands of docs/interface/operator.md for scripts: JSON on stdout, or one line on stderr and exit code 1.
+import { randomBytes } from 'node:crypto';
+import { newApiKey } from '../../src/actors/directory/api-key.js';
 import { postgresDirectory } from '../../src/store/postgres/accounts/directory.js';
+import { postgresSessions } from '../../src/store/postgres/accounts/sessions.js';
 import type { Sql } from '../../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { mansioJson as json, mansio } from '../support/command-line.js';
@@ -84,6 +87,39 @@ test('account link makes a link that signs in once, at the address of the page',
   t.is(insecure.code, 1);
   t.regex(insecure.err, /^error: the page is at http:\/\/mail\.example\.test, and browsers sign in over https only/);
   t.is((await mansio('account', 'link', 'nobody@example.test')).code, 1);
+});
+
+test('account sessions lists the browsers that are signed in, and signs them out', async (t) => {
+  const { id: accountId } = await json('account', 'create', '--email', 'mia@example.test', '--name', 'Mia');
+  const store = postgresSessions(sql);
+  const begin = async (userAgent: string, of = accountId) => {
+    const { prefix, hash } = newApiKey(randomBytes);
+    return (await store.create(of, 100, { prefix, hash, userAgent }))!.id;
+  };
+  const [phone, laptop, old] = [await begin('Phone'), await begin('Laptop'), await begin('Old')];
+  await sql`update sessions set last_used_at = now() - interval '31 days' where id = ${old}`;
+  const { id: otherId } = await json('account', 'create', '--email', 'noa@example.test', '--name', 'Noa');
+  const others = await begin('Phone', otherId);
+  const sessions = (...more: readonly string[]) => json('account', 'sessions', 'mia@example.test', ...more);
+  const listed = await sessions();
+  t.deepEqual(
+    listed.map(({ id, userAgent }: { id: string; userAgent: string }) => [id, userAgent]),
+    [
+      [laptop, 'Laptop'],
+      [phone, 'Phone'],
+    ],
+  );
+  t.deepEqual(Object.keys(listed[0]), ['id', 'createdAt', 'lastUsedAt', 'userAgent']);
+  t.deepEqual(await sessions('--end', phone.toUpperCase()), { id: phone, ended: true });
+  const notTwice = await mansio('account', 'sessions', 'mia@example.test', '--end', phone);
+  t.deepEqual([notTwice.code, notTwice.err], [1, `error: mia@example.test has no session with the id ${phone}\n`]);
+  t.is((await mansio('account', 'sessions', 'mia@example.test', '--end', others)).code, 1, 'of another account');
+  t.is((await mansio('account', 'sessions', 'mia@example.test', '--end', 'phone')).code, 1);
+  t.is((await mansio('account', 'sessions', 'mia@example.test', '--end', laptop, '--all')).code, 1);
+  t.deepEqual(await sessions('--all'), { account: 'mia@example.test', ended: 1 });
+  t.deepEqual(await sessions(), []);
+  t.is((await json('account', 'sessions', 'noa@example.test')).length, 1);
+  t.is((await mansio('account', 'sessions', 'nobody@example.test')).code, 1);
 });
 
 test('key create, list and revoke', async (t) => {
@@ -224,7 +260,7 @@ const MISUSED: readonly (readonly [RegExp, ...string[]])[] = [
   [/unknown option '--jsn' \(Did you mean --json\?\)/, 'config', '--jsn'],
   [/too many arguments for 'serve'/, 'serve', 'extra'],
   [/mansio queue needs a command: one of list, show, retry, cancel, release /, 'queue'],
-  [/mansio account needs a command: one of create, list, link, delete /, 'account'],
+  [/mansio account needs a command: one of create, list, link, sessions, delete /, 'account'],
   [/unknown command 'bogus': one of create, /, 'account', 'bogus'],
   [/unknown option '--bogus'/, 'account', '--bogus'],
   [/too many arguments for 'list'/, 'account', 'list', 'extra'],
