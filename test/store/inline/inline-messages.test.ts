@@ -180,7 +180,7 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
     judged.push(blob);
     t.is(index, mail.content.index);
     if (domain !== 'here.test') return undefined;
-    const outcomes = recipients.map((recipient) => outcome(recipient.id, 'delivered', id));
+    const outcomes = recipients.map((recipient) => ({ ...outcome(recipient.id, 'delivered'), localAccountIds: [id] }));
     return { outcomes, attempts: [] };
   };
   const inlineMessage = world.inlineMessages.add(id, mail)!;
