@@ -55,7 +55,36 @@ export interface Profile extends Account {
 /** `own`: it is the account's own address; `known`: one of its additional ones. */
 export type AddressRequest =
   | { readonly kind: 'added'; readonly address: AccountAddress }
-  | { readonly kind: 'own' | 'known' | 'full' | 'noAccount' };
+  | { readonly kind: 'own' | 'known' | 'full' | 'noAccount' }
+  | TooManyMails;
+
+/** The greatest number of mails that verify addresses. An address gets one per hour from all accounts. */
+export interface VerificationRates {
+  readonly perAccountAndDay: number;
+}
+
+export interface TooManyMails {
+  readonly kind: 'tooManyMails';
+  /** The time until a mail may be sent. */
+  readonly againInMs: number;
+}
+
+export type VerificationRefusal = { readonly kind: 'noSuchAddress' | 'verified' | 'hosted' } | TooManyMails;
+
+/** A request to verify an address, as the reader of the address sees it. */
+export interface AddressVerification {
+  readonly address: string;
+  /** The account that asks. */
+  readonly email: string;
+  readonly displayName: string;
+}
+
+export type VerifiedAddress =
+  | { readonly kind: 'verified'; readonly address: string }
+  /** Another account has the address verified. */
+  | { readonly kind: 'taken'; readonly address: string }
+  /** The hash is of no token, of one that was used or replaced, or of one that is too old. */
+  | { readonly kind: 'gone' };
 
 export interface AccountAddress {
   readonly id: string;
@@ -167,7 +196,27 @@ export interface DirectoryStore extends AliasStore {
   /** @throws DirectoryConflict when another account has the address. */
   addAddress(accountId: string, address: string, verified: boolean): Promise<AccountAddress>;
   /** Adds an unverified address, whichever other accounts have it too; at most `limit` per account. */
-  requestAddress(accountId: string, address: string, verificationHash: string, limit: number): Promise<AddressRequest>;
+  requestAddress(
+    accountId: string,
+    address: string,
+    verificationHash: string,
+    limit: number,
+    /** Set when a mail with the token is about to be sent, which counts. */
+    rates?: VerificationRates,
+  ): Promise<AddressRequest>;
+  /** Replaces the token of an address elsewhere, because another mail is about to be sent, which counts. */
+  renewVerification(
+    accountId: string,
+    addressId: string,
+    verificationHash: string,
+    rates: VerificationRates,
+  ): Promise<{ readonly kind: 'renewed'; readonly address: string } | VerificationRefusal>;
+  /** The last mail of this account to the address was not sent: it does not count. */
+  withdrawVerification(accountId: string, address: string): Promise<void>;
+  /** Undefined when the hash is of no token that is good. */
+  findVerification(verificationHash: string, maxAgeMs: number): Promise<AddressVerification | undefined>;
+  /** Uses the token up. */
+  confirmVerification(verificationHash: string, maxAgeMs: number): Promise<VerifiedAddress>;
   /** Accounts that have the address as their own, as a verified or as a requested one; without unclaimed mailboxes. */
   accountsWith(address: string): Promise<readonly Account[]>;
   /** Removes an additional address, never the account's own. Returns false when the account has none with this id. */

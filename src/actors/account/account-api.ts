@@ -12,7 +12,7 @@ import type { Mailboxes } from '../mailbox/protocol.js';
 import { createKeyring } from './keyring.js';
 import { createPasskeys } from './passkeys.js';
 import { createPreferences } from './preferences.js';
-import { createProfiles } from './profiles.js';
+import { createProfiles, type VerificationSettings } from './profiles.js';
 import type { AccountApi } from './protocol.js';
 import { createSenders } from './senders.js';
 import { createSessions } from './sessions.js';
@@ -24,6 +24,7 @@ const MOST_SUBSCRIPTIONS = 20;
 export interface AccountApiOptions {
   readonly directory: DirectoryStore;
   readonly senders: Senders & HostedDomains;
+  readonly verification: VerificationSettings;
   readonly sessions: SessionStore;
   readonly passkeys: PasskeyStore;
   readonly preferences: PreferenceStore;
@@ -46,7 +47,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
     keys: createKeyring({ store, keyUses, random }),
     passkeys: createPasskeys(options.passkeys),
     sessions: createSessions({ store: options.sessions, keyUses, random, time: options.time }),
-    profiles: createProfiles({ store, senders: options.senders, random }),
+    profiles: createProfiles({ ...options, store }),
     preferences: createPreferences(preferences, mailboxes),
     senders: createSenders(preferences, mailboxes),
     push: {

@@ -1,7 +1,15 @@
 // The operations of gateways on an account itself, apart from its mail: profile, additional addresses, API keys, sessions, preferences, push
 // subscriptions and webhooks. Each one only reads and changes the data of one account.
 import type { SenderLists } from '../../mail-format/senders.js';
-import type { AccountAddress, ApiKey, Profile, Scope } from '../../store/directory.js';
+import type {
+  AccountAddress,
+  AddressVerification,
+  ApiKey,
+  Profile,
+  Scope,
+  VerificationRefusal,
+  VerifiedAddress,
+} from '../../store/directory.js';
 import type { PushSubscription } from '../../store/push-subscriptions.js';
 import type { LinkAccount, PageSession } from '../../store/sessions.js';
 import type {
@@ -60,6 +68,9 @@ export interface Passkeys extends Pick<PasskeyStore, 'list' | 'remove' | 'find' 
   add(accountId: string, passkey: NewPasskey, challenge: AnsweredChallenge): Promise<Passkey | PasskeyRefusal>;
 }
 
+/** Why no mail that verifies an address is sent. `noPublicUrl`: the operator has not said where its link would lead. */
+export type MailRefusal = VerificationRefusal | { readonly kind: 'noPublicUrl' };
+
 export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
 
 /** An additional address as the account sees it. */
@@ -81,7 +92,13 @@ export interface Profiles {
   maySendAs(accountId: string, address: string): Promise<boolean>;
   /** False when there is no such account. */
   rename(accountId: string, displayName: string): Promise<boolean>;
-  addAddress(accountId: string, address: string): Promise<ProfileAddress | AddressRefusal>;
+  /** Sends the mail that verifies an address elsewhere; the operator verifies those at hosted domains. */
+  addAddress(accountId: string, address: string): Promise<ProfileAddress | AddressRefusal | MailRefusal>;
+  /** Sends the mail again. Undefined when it is queued. */
+  sendVerification(accountId: string, addressId: string): Promise<MailRefusal | undefined>;
+  /** The request behind a token; undefined when the token is not good. */
+  verificationOf(token: string): Promise<AddressVerification | undefined>;
+  confirmAddress(token: string): Promise<VerifiedAddress>;
   /** False when the account has no additional address with this id. */
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
 }

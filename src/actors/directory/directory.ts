@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
 import { canonicalAddress } from '../../mail-format/address.js';
 import { clock } from '../../store/clock.js';
-import type { DirectoryChange, DirectoryStore, StoredKey } from '../../store/directory.js';
+import type { AddressOwner, DirectoryChange, DirectoryStore, StoredKey } from '../../store/directory.js';
 import { sessionEnd } from '../../store/sessions.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import { AddressResolution, isAlias } from './address-resolution.js';
@@ -206,14 +206,17 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   /** Undefined as for `#end`. An alias that leads to nobody is an unknown address. */
   async #resolve(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
     const route = await this.#addresses.route(address);
-    if (!isAlias(route)) return this.#end(address, beside);
+    if (!isAlias(route)) return this.#end(address, route, beside);
     const { ends, fault } = await this.#addresses.expand(address);
     if (fault !== undefined) return { kind: 'loop' };
     const found = new Map<string, RecipientMailbox>();
     for (const end of ends) {
       // A target elsewhere gets nothing: its domain was hosted when the alias was added.
       if ((await this.#domains.find(domainOf(end))) === undefined) continue;
-      const recipient = await this.#end(end, [...beside, ...unclaimedIn([...found.values()])]);
+      const owner = await this.#addresses.route(end);
+      // The end has become an alias meanwhile: the caller resolves again.
+      if (isAlias(owner)) return undefined;
+      const recipient = await this.#end(end, owner, [...beside, ...unclaimedIn([...found.values()])]);
       // Everybody gets the message, or nobody.
       if (recipient === undefined || recipient.kind === 'full') return recipient;
       for (const mailbox of mailboxesOf(recipient))
@@ -225,10 +228,11 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   }
 
   /** The recipient that an address without an alias is. Undefined, and not cached any more, when its owner no longer exists. */
-  async #end(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
-    const owner = await this.#addresses.route(address);
-    // An alias that was added meanwhile.
-    if (isAlias(owner)) return undefined;
+  async #end(
+    address: string,
+    owner: AddressOwner | undefined,
+    beside: readonly string[],
+  ): Promise<Recipient | undefined> {
     if (owner !== undefined && !owner.isUnclaimed) return { kind: 'mailbox', accountId: owner.accountId };
     if (owner === undefined) return this.#unowned(address, beside);
     if (this.#options.unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };

@@ -1494,6 +1494,15 @@ export interface Paths {
       readonly reply: undefined;
     };
   };
+  '/api/addresses/{addressId}/verification': {
+    /** Send the mail that verifies an address again. */
+    readonly POST: {
+      readonly params: {
+        readonly addressId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
   '/api/preferences': {
     /** Preferences, as chosen or by default. */
     readonly GET: {

@@ -7,6 +7,7 @@ import { createHealth, type HealthCheck } from './health.js';
 import { asyncApiRoute } from './openapi/async-api.js';
 import { openApi, openApiRoute } from './openapi/openapi.js';
 import type { Route } from './route.js';
+import { addressVerificationRoutes } from './routes/account/address-verification.js';
 import { credentialRoutes } from './routes/account/credentials.js';
 import { internalNotificationRoute } from './routes/account/internal-notifications.js';
 import { type OidcSources, oidcRoutes } from './routes/account/oidc.js';
@@ -103,6 +104,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...oidcRoutes({ ...sources, sessions: accountApi.sessions }),
     ...appleProfileRoutes({ ...accountApi, connectionInfo }),
     ...profileRoutes(accountApi.profiles),
+    ...addressVerificationRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...senderRoutes(accountApi.senders),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),

@@ -44,7 +44,7 @@ export const listeners = {
     'MANSIO_PUBLIC_URL',
     undefined,
     httpUrl,
-    'Base URL of the API for clients. The OpenAPI document names it; without it the document names the address it was read from.',
+    'Base URL of the API for clients. The OpenAPI document names it; without it the document names the address it was read from. Mail that verifies an address links to `/verify` below it.',
     { byDefault: 'the HTTP listener' },
   ),
   httpPort: variable<ListenerPort, ListenerPort>(

@@ -7,10 +7,12 @@ import type { AccountApi } from '../../actors/account/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Transport } from '../../actors/runtime/transport/transport.js';
 import { clock } from '../../store/clock.js';
+import { newId } from '../../store/ids/new-id.js';
 import type { Config } from '../config/config.js';
 import type { DailyDoctor } from '../doctor/daily-doctor.js';
 import type { Lifecycle } from '../lifecycle.js';
 import type { Observability } from '../observability.js';
+import { automaticMail } from './automatic-mail.js';
 import { startBackground } from './background.js';
 import { type ClusterAccess, joinCluster } from './cluster.js';
 import type { EngineContext } from './engine-context.js';
@@ -57,16 +59,21 @@ export async function startEngine(
   const { merging } = stores.search;
   observability.metrics?.watchEngine({ ...background, consumers, host, ownership, transport, merging });
   const outbound = await startOutbound(context, cluster, stores, actors, open.remoteTransport);
-  const accountApi = accountApiOf(stores, actors);
+  const accountApi = accountApiOf(config, stores, actors);
   const { doctor } = background;
   return { ...stores, ...actors, ...outbound, accountApi, doctor, ownership, bus: transport, failed };
 }
 
-function accountApiOf({ accounts, accountStores }: EngineStores, actors: EngineMailboxes): AccountApi {
+function accountApiOf(
+  { publicUrl, hostname }: Config,
+  { accounts, accountStores, blobs }: EngineStores,
+  actors: EngineMailboxes,
+): AccountApi {
   const { mailboxes, keyUses, consumers } = actors;
   return createAccountApi({
     directory: accounts,
     senders: actors.directory,
+    verification: { publicUrl, hostname, newId, send: automaticMail(blobs, mailboxes) },
     ...accountStores,
     mailboxes,
     consumersChanged: (accountId) => consumers.changed(accountId),

@@ -29,6 +29,7 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
+  await store.addDomain('example.test');
   const senders = await createDirectory({
     store,
     mailboxes: new FakeMailboxes().refs,
@@ -38,6 +39,12 @@ async function start(t: ExecutionContext) {
   const accountApi = createAccountApi({
     directory: store,
     senders,
+    verification: {
+      publicUrl: 'https://mail.example.test',
+      hostname: 'mx.test',
+      newId: randomUUID,
+      send: async () => {},
+    },
     preferences,
     mailboxes: new FakeMailboxes().refs,
     subscriptions,

@@ -26,6 +26,13 @@ export const BOBS_KEY_ID = '018f0000-0000-7000-8000-0000000000b1';
 export const ADDRESS_ID = '018f0000-0000-7000-8000-0000000000c1';
 export const BOBS_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000d1';
 
+/** The fake sends a mail for the first, and too many for the second. */
+export const PENDING_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000c2';
+export const BUSY_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000c3';
+/** Links that verify an address: one is good once, the other one is for an address of another account. */
+export const VERIFICATION_TOKEN = 'V'.repeat(43);
+export const TAKEN_TOKEN = 'T'.repeat(43);
+
 export const SESSION_ID = '018f0000-0000-7000-8000-0000000000a5';
 export const BOBS_SESSION_ID = '018f0000-0000-7000-8000-0000000000b5';
 export const PASSKEY_ID = '018f0000-0000-7000-8000-0000000000a6';
@@ -78,6 +85,7 @@ export function fakeAccountApi(): AccountApi {
     [ALICE, [address(ADDRESS_ID, 'sales@example.test')]],
     [BOB, [address(BOBS_ADDRESS_ID, 'bobs@example.test')]],
   ]);
+  const tokens = new Set([VERIFICATION_TOKEN]);
   const names = new Map([
     [ALICE, 'Alice'],
     [BOB, 'Bob'],
@@ -140,11 +148,28 @@ export function fakeAccountApi(): AccountApi {
         if (wanted === undefined) return 'invalid';
         if (hasTag(text)) return 'tagged';
         if (wanted === 'alice@example.test') return 'own';
+        if (wanted.endsWith('@unset.test')) return { kind: 'noPublicUrl' };
+        if (wanted.endsWith('@busy.test')) return { kind: 'tooManyMails', againInMs: 1_500 };
         if (there.some((one) => one.address === wanted)) return 'known';
         if (there.length >= MOST) return 'full';
         const added = { ...address(randomUUID(), wanted), isVerified: false, canSend: false };
         there.push(added);
         return added;
+      },
+      async sendVerification(accountId, id) {
+        if (id === PENDING_ADDRESS_ID) return undefined;
+        if (id === BUSY_ADDRESS_ID) return { kind: 'tooManyMails', againInMs: 1_500 };
+        const isThere = addresses.get(accountId)?.some((one) => one.id === id) === true;
+        return { kind: isThere ? 'verified' : 'noSuchAddress' };
+      },
+      async verificationOf(token) {
+        const asked = { address: 'far@elsewhere.test', email: 'bob@example.test', displayName: 'Bob <b>' };
+        return tokens.has(token) ? asked : undefined;
+      },
+      async confirmAddress(token) {
+        const address = 'far@elsewhere.test';
+        if (token === TAKEN_TOKEN) return { kind: 'taken', address };
+        return tokens.delete(token) ? { kind: 'verified', address } : { kind: 'gone' };
       },
       async removeAddress(accountId, id) {
         const there = addresses.get(accountId) ?? [];

@@ -27,7 +27,7 @@ export function injectFaults(mailboxes: TestMailboxes): void {
   refuseNamed('createFolder', ({ name }: Of<'createFolder'>) => name);
   refuseNamed('renameFolder', ({ name }: Of<'renameFolder'>) => name);
   refuseNamed('createLabel', ({ name }: Of<'createLabel'>) => name);
-  refuseNamed('createFilter', ({ rule }: Of<'createFilter'>) => rule.name);
+  refuseNamed('putFilter', ({ rule }: Of<'putFilter'>) => rule.name);
   refuseNamed('createDraft', ({ draft }: Of<'createDraft'>) => draft.subject);
 
   let edits = 0;

@@ -3,6 +3,7 @@
 import type { ExecutionContext } from 'ava';
 import test from '../../support/test.js';
 import { ACCOUNT } from './cases/account-cases.js';
+import { ADDRESSES } from './cases/address-cases.js';
 import { withAliases } from './cases/aliases.js';
 import { EMAILS } from './cases/email-cases.js';
 import { BASES, type Case, fill, READ_ID, type Step, stepsOf } from './cases/endpoint-case.js';
@@ -26,7 +27,7 @@ const emailSteps = (base: string): readonly Step[] =>
     path: base + (path.startsWith('?') ? pathOf(route) + path : path).replace('{id}', READ_ID),
   }));
 
-const ACCOUNT_STEPS = stepsOf({ ...ACCOUNT, ...PASSKEYS, ...WEBHOOKS }).map(({ path, ...rest }) => ({
+const ACCOUNT_STEPS = stepsOf({ ...ACCOUNT, ...ADDRESSES, ...PASSKEYS, ...WEBHOOKS }).map(({ path, ...rest }) => ({
   ...rest,
   path: path ?? pathOf(rest.route).replaceAll(/\{\w+\}/g, KEY_ID),
 }));

@@ -23,6 +23,7 @@ const DIRECTORY_TABLES = [
   'accounts',
   'deleted_accounts',
   'addresses',
+  'verification_mails',
   'api_keys',
   'sessions',
   'passkeys',

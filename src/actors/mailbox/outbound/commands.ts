@@ -156,7 +156,9 @@ function queue(
   const next = step(null, { type: 'enqueue', ...about }, ...first.events);
   const origin = payload.isSubmission === true ? 'submitted' : 'sent';
   const labels = before === undefined ? [] : labelsOfDraft(tx, before);
-  const sentEmailId = placeInSent(tx, blob, summary, { ...READ, labels }, origin);
+  // An id of no email stands for the copy that an automatic message does not have.
+  const sentEmailId =
+    payload.isAutomatic === true ? tx.otherId() : placeInSent(tx, blob, summary, { ...READ, labels }, origin);
   flagOriginal(tx, payload.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;

@@ -122,6 +122,8 @@ const outgoing = {
   dsn: optional(dsnOfMessage),
   /** The message was submitted over SMTP: the copy that the client puts into Sent replaces the one that is made here. */
   isSubmission: optional(boolean()),
+  /** The server has written the message for the account: it has no copy in Sent. */
+  isAutomatic: optional(boolean()),
   /** The email that this one replies to or forwards; it gets the flag. */
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };

@@ -1,5 +1,5 @@
-// The plain page of a link for one sign-in. It has no script: a form posts to the link itself. Its only style comes from `/link/page.css`.
-// `link-texts.ts` has its texts. Only this file escapes text for HTML.
+// The plain page of a link, for one sign-in or the verification of an address. It has no script: a form posts to the link itself. Its only
+// style comes from `/link/page.css`. `link-texts.ts` has the texts of a sign-in. Only this file escapes text for HTML.
 import { escapeUTF8 } from 'entities';
 import type { HeaderField, ReplyStream } from '../exchange.js';
 import type { LinkTexts } from './link-texts.js';
@@ -101,7 +101,8 @@ export const PAGE_FIELDS: readonly HeaderField[] = [
   ['Cache-Control', 'no-store'],
 ];
 
-export function linkPage({ language, title, text, command, button }: LinkPage): ReplyStream {
+/** `style`: where the style is, relative to the page. */
+export function linkPage({ language, title, text, command, button }: LinkPage, style = STYLE_NAME): ReplyStream {
   const direction = language === 'ar' ? 'rtl' : 'ltr';
   return streamOf(`<!doctype html>
 <html lang="${language}" dir="${direction}">
@@ -110,7 +111,7 @@ export function linkPage({ language, title, text, command, button }: LinkPage): 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${escapeUTF8(title)} · Mansio</title>
-<link rel="stylesheet" href="${STYLE_NAME}">
+<link rel="stylesheet" href="${style}">
 </head>
 <body>
 <main>

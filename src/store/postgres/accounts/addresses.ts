@@ -1,9 +1,15 @@
 // Additional addresses of an account. A request for one changes no owner; the verification makes the account the owner.
 
-import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../../directory.js';
+import {
+  type AccountAddress,
+  type AddressRequest,
+  DirectoryConflict,
+  type VerificationRates,
+} from '../../directory.js';
 import { newId } from '../../ids/new-id.js';
 import type { Sql } from '../driver/client.js';
 import { domainOf, findOwner, insertAddress, lockDomain, refuseAlias } from './address-rows.js';
+import { lockAddresses, recordMail } from './address-verifications.js';
 import { announce } from './directory-changes.js';
 import { moveUnclaimed } from './unclaimed-mailboxes.js';
 
@@ -33,9 +39,10 @@ export async function requestAddress(
   address: string,
   verificationHash: string,
   limit: number,
+  rates?: VerificationRates,
 ): Promise<AddressRequest> {
   return sql.begin(async (tx): Promise<AddressRequest> => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${accountId}`}, 0))`;
+    await lockAddresses(tx, accountId);
     const [account] = await tx<{ email: string; isUnclaimed: boolean; additional: number }[]>`
       select email, unclaimed as "isUnclaimed",
         (select count(*)::integer from addresses a where a.account_id = accounts.id and a.address <> email) as additional
@@ -45,9 +52,12 @@ export async function requestAddress(
     const [known] = await tx`select id from addresses where account_id = ${accountId} and address = ${address}`;
     if (known !== undefined) return { kind: 'known' };
     if (account.additional >= limit) return { kind: 'full' };
+    const refusal = rates && (await recordMail(tx, accountId, address, rates));
+    if (refusal !== undefined) return refusal;
+    const sentAt = rates === undefined ? tx`null` : tx`now()`;
     const [added] = await tx<[AccountAddress]>`
-      insert into addresses (id, address, account_id, domain, verified, verification_hash)
-      values (${newId()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash})
+      insert into addresses (id, address, account_id, domain, verified, verification_hash, verification_sent_at)
+      values (${newId()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash}, ${sentAt})
       returning id, address, verified as "isVerified", added_at as "addedAt"`;
     return { kind: 'added', address: added };
   });

@@ -1,6 +1,7 @@
 // The directory in PostgreSQL: combines the statements about accounts, addresses, keys and domains to one store, and converts the
 // driver's errors to faults and conflicts.
 import { isUuid } from '../../../mail-format/ids.js';
+import type { AliasStore } from '../../addresses/aliases.js';
 import { DirectoryConflict, type DirectoryStore } from '../../directory.js';
 import { codeOf, type Sql, storeFault } from '../driver/client.js';
 import {
@@ -13,6 +14,12 @@ import {
   setDisplayName,
 } from './accounts.js';
 import { addressRoutes, findOwner } from './address-rows.js';
+import {
+  confirmVerification,
+  findVerification,
+  renewVerification,
+  withdrawVerification,
+} from './address-verifications.js';
 import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { deleteAlias, findAliasesNaming, insertAlias, listAliases } from './aliases.js';
 import { watchChanges } from './directory-changes.js';
@@ -70,19 +77,13 @@ export function postgresDirectory(
     renameAccount: async (id, displayName) => isUuid(id) && setDisplayName(sql, id, displayName).catch(rethrow),
     deleteAccount: async (id) => isUuid(id) && deleteAccount(sql, id).catch(rethrow),
     addAddress: (accountId, address, verified) => addAddress(sql, accountId, address, verified).catch(rethrowTaken),
-    requestAddress: (accountId, address, hash, limit) =>
-      requestAddress(sql, accountId, address, hash, limit).catch(rethrow),
+    ...addressVerifications(sql),
     accountsWith: (address) => findAccountsWith(sql, address).catch(rethrow),
     removeAddress: async (accountId, addressId) =>
       isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
     ownerOf: (address) => findOwner(sql, address).catch(rethrow),
     routeOf: addressRoutes(sql),
-    addAlias: (alias) => insertAlias(sql, alias).catch(rethrowTaken),
-    aliases: (domain) => listAliases(sql, domain).catch(rethrow),
-    removeAlias: (address) => deleteAlias(sql, address).catch(rethrow),
-    aliasesNaming: (addresses, limit) => findAliasesNaming(sql, addresses, limit).catch(rethrow),
-    aliasDomain: (name, target) => insertDomainAlias(sql, name, target).catch(rethrowTaken),
-    routedDomains: () => listRoutedDomains(sql).catch(rethrow),
+    ...aliasesAndDomains(sql),
     openUnclaimed: unclaimedOpener(sql, shards),
     hasUnclaimedRoom: (address, limit) => hasUnclaimedRoom(sql, address, limit).catch(rethrow),
     unclaimedUsage: (exceptNames) => unclaimedUsage(sql, exceptNames).catch(rethrow),
@@ -107,6 +108,36 @@ export function postgresDirectory(
     },
     touchKeys: (uses) => noteKeyUses(sql, uses).catch(rethrow),
     watch: (onChange) => watchChanges(sql, onChange).catch(rethrow),
+  };
+}
+
+function addressVerifications(
+  sql: Sql,
+): Pick<
+  DirectoryStore,
+  'requestAddress' | 'renewVerification' | 'withdrawVerification' | 'findVerification' | 'confirmVerification'
+> {
+  return {
+    requestAddress: (accountId, address, hash, limit, rates) =>
+      requestAddress(sql, accountId, address, hash, limit, rates).catch(rethrow),
+    renewVerification: async (accountId, addressId, hash, rates) =>
+      isUuid(addressId)
+        ? renewVerification(sql, accountId, addressId, hash, rates).catch(rethrow)
+        : { kind: 'noSuchAddress' },
+    withdrawVerification: (accountId, address) => withdrawVerification(sql, accountId, address).catch(rethrow),
+    findVerification: (hash, maxAgeMs) => findVerification(sql, hash, maxAgeMs).catch(rethrow),
+    confirmVerification: (hash, maxAgeMs) => confirmVerification(sql, hash, maxAgeMs).catch(rethrow),
+  };
+}
+
+function aliasesAndDomains(sql: Sql): AliasStore {
+  return {
+    addAlias: (alias) => insertAlias(sql, alias).catch(rethrowTaken),
+    aliases: (domain) => listAliases(sql, domain).catch(rethrow),
+    removeAlias: (address) => deleteAlias(sql, address).catch(rethrow),
+    aliasesNaming: (addresses, limit) => findAliasesNaming(sql, addresses, limit).catch(rethrow),
+    aliasDomain: (name, target) => insertDomainAlias(sql, name, target).catch(rethrowTaken),
+    routedDomains: () => listRoutedDomains(sql).catch(rethrow),
   };
 }
 

@@ -77,6 +77,8 @@ export const UNSAVED_TABLES: readonly string[] = [
   'acme_tokens',
   // Notices of deletions, for nodes that were away for a moment.
   'deleted_accounts',
+  // Mails of the last day, which count for rates.
+  'verification_mails',
   // A restore must not make a used link good again.
   'sign_in_links',
   // Challenges are answered within minutes.

@@ -1,6 +1,6 @@
 // Says how the public routes reply to callers without a credential.
 
-import { BOBS_LINK } from '../fake-account-api.js';
+import { BOBS_LINK, TAKEN_TOKEN, VERIFICATION_TOKEN } from '../fake-account-api.js';
 import { ALICE } from '../fakes.js';
 import { IMAGE_URLS, MAX_MESSAGE_SIZE, VAPID_KEY } from '../gateway.js';
 import type { Case } from './endpoint-case.js';
@@ -96,6 +96,17 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
       check: (t, _body, { headers }) => t.is(headers.get('location'), '/'),
     },
     { path: `/link/${BOBS_LINK}`, status: 410, isPage: true },
+  ],
+  'GET /verify': [
+    { path: `/verify?token=${VERIFICATION_TOKEN}`, status: 200 },
+    { path: '/verify?token=unknown', status: 410, isPage: true },
+    { status: 400, fields: ['token'] },
+  ],
+  'POST /verify': [
+    { path: `/verify?token=${VERIFICATION_TOKEN}`, json: {}, status: 415 },
+    { path: `/verify?token=${VERIFICATION_TOKEN}`, status: 200 },
+    { path: `/verify?token=${VERIFICATION_TOKEN}`, status: 410, isPage: true },
+    { path: `/verify?token=${TAKEN_TOKEN}`, status: 409, isPage: true },
   ],
   'GET /.well-known/mta-sts.txt': [{ status: 404 }],
   'GET /autodiscover/autodiscover.xml': [{ status: 200, check: isXml }],

@@ -1,6 +1,6 @@
-// The profile of an account and its additional addresses. Verifying an address is not implemented (docs/interface/rest.md, "Resources"):
-// those two routes always answer so.
-import type { AddressRefusal, ProfileAddress, Profiles } from '../../../../actors/account/protocol.js';
+// The profile of an account and its additional addresses. Two routes of the interface are not implemented (docs/interface/rest.md,
+// "Resources") and always answer so; address-verification.ts has the mail and the page that verify an address.
+import type { AddressRefusal, MailRefusal, ProfileAddress, Profiles } from '../../../../actors/account/protocol.js';
 import { EMAIL, flag, idParameter, line, list, record, text, timestamp, uuid } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, notFound, Problem, unauthenticated } from '../../problem.js';
@@ -88,15 +88,19 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
       method: 'POST',
       path: `${PATH}/addresses`,
       summary: 'Add an address; it receives and sends nothing before it is verified',
+      description:
+        'An address at a domain of this server is verified by the operator. Another one gets a mail with a link, which is good for 48 hours, and is for forwarding only. 409 while `MANSIO_PUBLIC_URL` is not set. At most 5 mails per account and day, and one per address and hour.',
       tags: TAGS,
       access: OWNER,
       body: newAddress,
       example: { address: 'sales@example.org' },
       replies: { 201: additionalAddress },
+      problems: [409, 429],
       handler: async ({ principal, body }) => {
         const added = await profiles.addAddress(principal.accountId, body.address.trim());
         if (added === 'noAccount') return gone();
         if (typeof added === 'string') return invalid({ address: [REFUSALS[added]] });
+        if ('kind' in added) return verificationProblem(added);
         return { status: 201, json: addressOf(added) };
       },
     }),
@@ -126,7 +130,24 @@ function unimplemented(step: string, summary: string): Route {
     params: { addressId: text() },
     replies: {},
     problems: [501],
-    handler: async () => new Problem(501, { detail: 'Addresses are verified by the operator of this server.' }),
+    handler: async () =>
+      new Problem(501, { detail: 'Addresses are verified by a link that is mailed to them, or by the operator.' }),
+  });
+}
+
+const MAIL_REFUSALS: Readonly<Record<Exclude<MailRefusal['kind'], 'tooManyMails'>, string>> = {
+  noPublicUrl: 'The operator has to set MANSIO_PUBLIC_URL before addresses can be verified by mail.',
+  hosted: 'An address at a domain of this server is verified by its operator.',
+  verified: 'The address is verified already.',
+  noSuchAddress: 'The address was given up.',
+};
+
+/** The reply when no mail that verifies an address is sent. */
+export function verificationProblem(refusal: MailRefusal): Problem {
+  if (refusal.kind !== 'tooManyMails') return new Problem(409, { detail: MAIL_REFUSALS[refusal.kind] });
+  return new Problem(429, {
+    detail: 'At most 5 mails that verify addresses are sent per account and day, and one per address and hour.',
+    headers: [['Retry-After', String(Math.ceil(refusal.againInMs / 1000))]],
   });
 }
 
