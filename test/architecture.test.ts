@@ -131,7 +131,7 @@ test('the tests mirror src; whole nodes are tested in test/scenarios', (t) => {
 
 /** Packages that are part of the page. */
 const PAGE_PACKAGES =
-  /^(?:preact(?:\/[\w-]+)?|@preact\/signals|rxjs|dompurify|ical\.js|squire-rte|@simplewebauthn\/browser|\.\/[\w-]+\.svg\?raw)$/;
+  /^(?:preact(?:\/[\w-]+)?|@preact\/signals|rxjs|dompurify|ical\.js|squire-rte|@simplewebauthn\/browser|lean-qr|\.\/[\w-]+\.svg\?raw)$/;
 
 test('the page imports its own files, the client and few packages; only the client talks to the network', (t) => {
   const broken: string[] = [];

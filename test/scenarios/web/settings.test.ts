@@ -116,6 +116,11 @@ testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced 
   t.is(await issued.locator('code').first().textContent(), key);
   t.deepEqual(await accessibilityFaults(window), []);
 
+  // A phone scans the same.
+  await issued.getByText('Set up a phone with a QR code').click();
+  await issued.getByRole('img', { name: 'QR code' }).waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+
   // What is to be typed is where the servers listen.
   const typed = async (server: string) =>
     (await issued.getByRole('region', { name: server }).locator('code').allTextContents()).join(' ');

@@ -81,6 +81,13 @@ export const settings: Translation<typeof english> = {
   'settings.keys.once': 'انسخه الآن: لن يُعرض مرة أخرى.',
   'settings.keys.theKey': 'المفتاح',
   'settings.keys.type': 'اكتب هذا في البرنامج. المفتاح هو كلمة المرور.',
+  'settings.keys.scan': 'إعداد هاتف برمز QR',
+  'settings.keys.qrCode': 'رمز QR',
+  'settings.keys.scanAccount':
+    'امسحه بتطبيق Thunderbird لنظام Android حيث تُستورد الحسابات من Thunderbird آخر. وهو يحتوي على المفتاح: لا تُره لأحد.',
+  'settings.keys.scanPage':
+    'امسحه بكاميرا iPhone أو iPad فتُفتح هذه الصفحة هناك. سجّل الدخول واحفظ الملف على الجهاز نفسه.',
+  'settings.keys.qrNotLoaded': 'تعذّر إنشاء الرمز. أغلقه وافتحه من جديد.',
   'settings.keys.done': 'تم',
   'settings.keys.valid': 'المفاتيح الصالحة',
   'settings.keys.none': 'لا توجد مفاتيح بعد.',

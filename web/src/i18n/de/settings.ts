@@ -73,6 +73,14 @@ export const settings: Translation<typeof english> = {
   'settings.keys.once': 'Kopieren Sie ihn jetzt: Er wird nicht noch einmal gezeigt.',
   'settings.keys.theKey': 'den Schlüssel',
   'settings.keys.type': 'Geben Sie das im Programm ein. Der Schlüssel ist das Passwort.',
+  'settings.keys.scan': 'Ein Telefon mit einem QR-Code einrichten',
+  'settings.keys.qrCode': 'QR-Code',
+  'settings.keys.scanAccount':
+    'Scannen Sie ihn mit Thunderbird für Android, dort, wo Konten aus einem anderen Thunderbird importiert werden. Er enthält den Schlüssel: Zeigen Sie ihn niemandem.',
+  'settings.keys.scanPage':
+    'Scannen Sie ihn mit der Kamera des iPhones oder iPads: Er öffnet dort diese Seite. Melden Sie sich an, und speichern Sie das Profil auf dem Gerät selbst.',
+  'settings.keys.qrNotLoaded':
+    'Der Code konnte nicht erzeugt werden. Schließen Sie ihn, und öffnen Sie ihn noch einmal.',
   'settings.keys.done': 'Fertig',
   'settings.keys.valid': 'Gültige Schlüssel',
   'settings.keys.none': 'Es gibt noch keine Schlüssel.',

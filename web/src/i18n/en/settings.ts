@@ -69,6 +69,13 @@ export const settings = {
   'settings.keys.once': 'Copy it now: it is not shown again.',
   'settings.keys.theKey': 'the key',
   'settings.keys.type': 'Type this into the program. The key is the password.',
+  'settings.keys.scan': 'Set up a phone with a QR code',
+  'settings.keys.qrCode': 'QR code',
+  'settings.keys.scanAccount':
+    'Scan it with Thunderbird for Android, where accounts are imported from another Thunderbird. It contains the key: show it to nobody else.',
+  'settings.keys.scanPage':
+    'Scan it with the camera of the iPhone or iPad: it opens this page there. Sign in, and save the profile on the device itself.',
+  'settings.keys.qrNotLoaded': 'The code could not be made. Close it and open it again.',
   'settings.keys.done': 'Done',
   'settings.keys.valid': 'Valid keys',
   'settings.keys.none': 'There are no keys yet.',

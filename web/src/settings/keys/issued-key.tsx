@@ -1,18 +1,23 @@
 // A key that has just been made, the only time that it is seen, with what the program asks for besides it.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ConnectionInfo } from '../../../../src/client/index.js';
+import { useStore } from '../../app/store.js';
 import { CopyButton } from '../../design/copy-button.js';
 import { t } from '../../i18n/t.js';
 import type { KeyStore } from './key-store.js';
+import { thunderbirdAccount } from './phone-setup.js';
+import { Scan } from './scan.js';
 import { ServerList } from './server-list.js';
 
 export function IssuedKey({ keys, info }: { readonly keys: KeyStore; readonly info: ConnectionInfo }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const issued = keys.issued.value;
+  const owner = useStore().profile.value;
   useEffect(() => {
     heading.current?.focus();
   }, [issued]);
   if (issued === undefined) return null;
+  const account = owner && thunderbirdAccount(issued, info, owner);
   const protocols = issued.scopes.filter((scope) => scope === 'imap' || scope === 'pop3' || scope === 'smtp');
   return (
     <section class="issued-key card" aria-labelledby="issued-key">
@@ -32,6 +37,7 @@ export function IssuedKey({ keys, info }: { readonly keys: KeyStore; readonly in
           <ServerList info={info} protocols={protocols} />
         </>
       )}
+      {account !== undefined && <Scan text={account} hint={t('settings.keys.scanAccount')} />}
       <div>
         <button
           type="button"

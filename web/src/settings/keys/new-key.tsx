@@ -5,13 +5,16 @@ import { reasonOf } from '../../app/reason.js';
 import { t } from '../../i18n/t.js';
 import { Select } from '../controls.js';
 import type { KeyStore } from './key-store.js';
+import { phonePage } from './phone-setup.js';
 import { type Purpose, purposesWith } from './purposes.js';
+import { Scan } from './scan.js';
 
 const LONGEST_NAME = 100;
 const PROFILE = 'mail.mobileconfig';
 
 export function NewKey({ keys, info }: { readonly keys: KeyStore; readonly info: ConnectionInfo }) {
   const purposes = purposesWith(info);
+  const page = phonePage(location);
   const name = useSignal('');
   const purpose = useSignal<Purpose>(purposes[0]!);
   const isBusy = useSignal(false);
@@ -76,6 +79,7 @@ export function NewKey({ keys, info }: { readonly keys: KeyStore; readonly info:
           {purpose.value === 'apple' ? t('settings.keys.makeProfile') : t('settings.keys.make')}
         </button>
       </div>
+      {purpose.value === 'apple' && page !== undefined && <Scan text={page} hint={t('settings.keys.scanPage')} />}
       <p role="status">{said}</p>
       <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
     </form>
