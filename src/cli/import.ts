@@ -8,7 +8,10 @@ import { maildirSource } from '../import-export/maildir-source.js';
 import { mboxSource } from '../import-export/mbox-source.js';
 import type { MailSource } from '../import-export/source.js';
 import { isSystemName, labelName } from '../mail-format/folder-name.js';
+import { readConfig } from '../node/config/config.js';
 import type { ImportPosition } from '../store/imports.js';
+import type { Limits, Usage } from '../store/limits/quotas.js';
+import { postgresQuotas } from '../store/postgres/accounts/quotas.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresImports } from '../store/postgres/mailbox/imports.js';
 import { existingAccount } from './arguments.js';
@@ -63,11 +66,12 @@ async function run(options: Options): Promise<ImportResult> {
         accountId,
         source,
         label,
+        room: await roomOf(store, accountId),
         isServed: () => isServed(store),
         failed: (where, problem) => progress.line(inert(`not imported: ${where}: ${problem}`)),
         progressed: shown(progress, source),
       });
-      if (counts.failed > 0) process.exitCode = 1;
+      if (counts.failed > 0 || counts.isFull === true) process.exitCode = 1;
       return resultOf(counts);
     });
   } finally {
@@ -143,6 +147,18 @@ function labelOf(text: string): string {
   return read.name;
 }
 
+/** What the account may still get: mail of an import that waits to be placed counts as used. */
+async function roomOf({ sql }: CommandStore, accountId: string): Promise<Limits> {
+  const { quotaBytes, quotaMessages } = readConfig();
+  const [quota] = await postgresQuotas(sql).accounts([accountId]);
+  const waiting = await postgresImports(sql).waitingUse(accountId);
+  const roomIn = (resource: keyof Usage, byDefault: number): number | null => {
+    const limit = (quota?.setting[resource] ?? byDefault) || null;
+    return limit === null ? null : Math.max(0, limit - (quota?.used[resource] ?? 0) - waiting[resource]);
+  };
+  return { bytes: roomIn('bytes', quotaBytes), messages: roomIn('messages', quotaMessages) };
+}
+
 async function isServed({ sql }: CommandStore): Promise<boolean> {
   const { nodes } = await postgresLeases(sql).view();
   return nodes.some(({ expired, roles }) => !expired && roles.includes('mailbox'));
@@ -160,8 +176,12 @@ function shown(progress: Progress, source: MailSource): (counts: ImportCounts) =
   };
 }
 
-function inWords({ imported, skipped, failed, waiting }: ImportResult): string {
+function inWords({ imported, skipped, failed, waiting, isFull }: ImportResult): string {
   const lines = [`${imported} imported, ${skipped} already there`];
+  if (isFull === true)
+    lines.push(
+      'the mailbox is full: raise its quota (mansio quota set) or delete mail, and run the import again, which goes on where it ended',
+    );
   if (failed > 0) lines.push(`${failed} could not be imported, see above`);
   if (waiting !== undefined)
     lines.push(`${waiting} wait to be placed: the next node with the role mailbox that runs on this store does that`);

@@ -25,6 +25,8 @@ const KINDS = {
   501: ['Not Implemented', `${RFC9110}15.6.2`],
   502: ['Bad Gateway', `${RFC9110}15.6.3`],
   503: ['Service Unavailable', `${RFC9110}15.6.4`],
+  // RFC 4918.
+  507: ['Insufficient Storage', 'https://www.rfc-editor.org/rfc/rfc4918#section-11.5'],
 } as const;
 
 export type ProblemStatus = keyof typeof KINDS;

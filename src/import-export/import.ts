@@ -8,6 +8,7 @@ import { summarize } from '../mail-format/summary.js';
 import { type BlobContent, blobOf } from '../store/blobs.js';
 import { StoreFault } from '../store/errors.js';
 import type { ImportedMessage, ImportStore } from '../store/imports.js';
+import type { Limits } from '../store/limits/quotas.js';
 import type { MailSource, SourceCheckpoint, SourceItem, SourceMessage } from './source.js';
 
 /** A batch ends once it has this many messages or octets. */
@@ -30,6 +31,8 @@ export interface ImportOptions {
   readonly accountId: string;
   readonly source: MailSource;
   readonly label?: string | undefined;
+  /** What the account may still get; null: no limit. */
+  readonly room?: Limits;
   /** Whether a node is running that places the rows. */
   isServed(): Promise<boolean>;
   /** Reports a message that was not imported. */
@@ -46,11 +49,27 @@ export interface ImportCounts {
   readonly failed: number;
   /** Messages that are stored and not placed yet. */
   readonly waiting: number;
+  /** The import has ended early, because the next message would exceed the quota. */
+  readonly isFull?: true;
 }
+
+class MailboxFull extends Error {}
 
 /** Resolves when everything is placed, or when no node places it. @throws StoreFault, and the errors of the source */
 export async function importMail(options: ImportOptions): Promise<ImportCounts> {
   const run = new ImportRun(options);
+  let isFull = false;
+  try {
+    await importAll(options, run);
+  } catch (error) {
+    if (!(error instanceof MailboxFull)) throw error;
+    isFull = true;
+  }
+  await run.settle(0);
+  return isFull ? { ...run.counts, isFull } : run.counts;
+}
+
+async function importAll(options: ImportOptions, run: ImportRun): Promise<void> {
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const batch of batchesOf(options.source.items())) {
@@ -62,8 +81,6 @@ export async function importMail(options: ImportOptions): Promise<ImportCounts> 
   } finally {
     await writing;
   }
-  await run.settle(0);
-  return run.counts;
 }
 
 /** Yields what was read before the source failed, and then throws its error. */
@@ -104,9 +121,12 @@ class ImportRun {
   readonly #gaps = new Set<string>();
   /** A node is alive but places nothing. */
   #isStuck = false;
+  /** What the account may still get; null: no limit. */
+  #room: Limits;
 
   constructor(options: ImportOptions) {
     this.#options = options;
+    this.#room = options.room ?? { bytes: null, messages: null };
   }
 
   get counts(): ImportCounts {
@@ -164,7 +184,7 @@ class ImportRun {
       else group.push(message);
     }
     for (const group of groups.values()) {
-      for (const part of partsOf(await this.#missing(group))) await this.#add(part);
+      for (const part of partsOf(await this.#missing(group))) await this.#addWithin(part);
     }
   }
 
@@ -177,6 +197,22 @@ class ImportRun {
     const missing = group.filter((_, i) => !present.has(hashes[i]!));
     this.#skipped += group.length - missing.length;
     return missing.map((message) => ({ message, content: blobOf(message.bytes) }));
+  }
+
+  /** Adds the messages for which there is room. @throws MailboxFull when there is none for the next one */
+  async #addWithin(part: readonly Read[]): Promise<void> {
+    const fitting = part.findIndex(({ content }) => !this.#reserve(content.size));
+    const added = fitting < 0 ? part : part.slice(0, fitting);
+    if (added.length > 0) await this.#add(added);
+    if (fitting >= 0) throw new MailboxFull();
+  }
+
+  /** Returns false when a message of this size would exceed the quota. */
+  #reserve(size: number): boolean {
+    const { bytes, messages } = this.#room;
+    if (messages === 0 || (bytes !== null && size > bytes)) return false;
+    this.#room = { bytes: bytes && bytes - size, messages: messages && messages - 1 };
+    return true;
   }
 
   async #add(part: readonly Read[]): Promise<void> {

@@ -156,6 +156,8 @@ export type DirectoryChange =
   /** `*@domain`: the addresses of the domain that no account has. */
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'account-deleted'; readonly accountId: string }
+  /** A quota was set. */
+  | { readonly kind: 'quotas' }
   /** Changes may have been missed because the connection broke: drop everything. */
   | { readonly kind: 'all' };
 

@@ -6,6 +6,7 @@ import { uuidV8 } from '../mail-format/ids.js';
 import { caseFolded } from '../mail-format/words/case-fold.js';
 import type { BlobContent } from './blobs.js';
 import type { InboundEnvelope } from './inbound.js';
+import type { Usage } from './limits/quotas.js';
 
 interface ImportEnvelope extends InboundEnvelope {
   /** Path of the folder, which is created when it is missing. */
@@ -49,6 +50,8 @@ export interface ImportStore {
   add(accountId: string, messages: readonly ImportedMessage[]): Promise<number>;
   /** Rows that wait to be placed. */
   waiting(accountId: string): Promise<number>;
+  /** What these messages will use. */
+  waitingUse(accountId: string): Promise<Usage>;
   /** Accounts on these shards that have rows. */
   accounts(shards: readonly number[]): Promise<readonly string[]>;
   /** Rows after the number `after`, in order. */

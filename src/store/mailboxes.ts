@@ -5,6 +5,7 @@ import type { SenderLists } from '../mail-format/senders.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes/changes.js';
 import type { SharedDelivery } from './inline/shared-message.js';
+import type { Usage } from './limits/quotas.js';
 import type {
   AnnotationRow,
   EmailSummaryRow,
@@ -54,6 +55,8 @@ export interface MailboxChange {
   readonly changes: readonly Change[];
   /** Counters after the batch of every folder that it has changed and not deleted. */
   readonly counters: readonly FolderCounters[];
+  /** What the mailbox uses after the batch; absent: it must be counted from the emails. */
+  readonly usage?: Usage | undefined;
   /** Inbound rows that this commit consumes; it fails as a whole when one is already gone or its id is remembered. */
   readonly inbound: readonly string[];
   /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */

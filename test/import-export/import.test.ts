@@ -5,6 +5,7 @@ import type { SourceItem } from '../../src/import-export/source.js';
 import { blobOf } from '../../src/store/blobs.js';
 import { StoreFault } from '../../src/store/errors.js';
 import type { ImportStore } from '../../src/store/imports.js';
+import type { Limits } from '../../src/store/limits/quotas.js';
 import test from '../support/test.js';
 
 const message = (text: string, folder = 'A', isCopy = false): SourceItem => ({
@@ -59,6 +60,7 @@ function played() {
       store.asked++;
       return Math.max(0, store.waits--);
     },
+    waitingUse: async () => ({ bytes: 0, messages: 0 }),
     accounts: async () => [],
     next: async () => [],
     position: async () => undefined,
@@ -67,7 +69,7 @@ function played() {
     },
   };
   const failed: string[] = [];
-  const run = (items: Iterable<SourceItem>, label?: string, isServed = true): Promise<ImportCounts> =>
+  const run = (items: Iterable<SourceItem>, label?: string, isServed = true, room?: Limits): Promise<ImportCounts> =>
     importMail({
       imports,
       accountId: 'a',
@@ -78,6 +80,7 @@ function played() {
         progress: { done: 0, total: 0 },
       },
       label,
+      ...(room && { room }),
       isServed: async () => isServed,
       failed: (where, problem) => failed.push(`${where}: ${problem}`),
       progressed() {},
@@ -97,6 +100,20 @@ test('what is there is skipped, and a copy of what is anywhere', async (t) => {
     'All',
     blobOf((copies[1] as { bytes: Uint8Array }).bytes).hash,
   ]);
+});
+
+test('an import ends at the first message that would exceed the quota, and goes on there when there is room', async (t) => {
+  const { store, run } = played();
+  const items = [message('a'), checkpoint(1), message('b'), message('c'), message('d'), checkpoint(4)];
+  const full = await run(items, undefined, true, { bytes: null, messages: 2 });
+  t.deepEqual(full, { imported: 2, skipped: 0, failed: 0, waiting: 0, isFull: true });
+  t.deepEqual(store.positions, [1]);
+  const size = (items[0] as { bytes: Uint8Array }).bytes.length;
+  const next = await run(items, undefined, true, { bytes: size, messages: null });
+  t.deepEqual(next, { imported: 1, skipped: 2, failed: 0, waiting: 0, isFull: true });
+  const rest = await run(items, undefined, true, { bytes: null, messages: null });
+  t.deepEqual(rest, { imported: 1, skipped: 3, failed: 0, waiting: 0 });
+  t.deepEqual(store.positions.at(-1), 4);
 });
 
 test('a message that the store refuses fails alone, and the source is not taken further', async (t) => {

@@ -13,12 +13,15 @@ import {
   type Recipient,
   unclaimedIn,
 } from '../directory/protocol.js';
+import { NO_QUOTAS, type RecipientQuotas, roomOfAny } from '../quotas/protocol.js';
 import type { DeliveryReport, DeliveryTask, DeliveryTransport, RecipientOutcome } from './delivery-transport.js';
 import type { MessageFactSource, MessageFacts } from './message-facts.js';
 
 export interface HostedDeliveryOptions {
   readonly directory: Pick<Directory, 'recipient' | 'openUnclaimed'>;
   readonly facts: MessageFactSource;
+  /** Absent: nothing has a limit. */
+  readonly quotas?: RecipientQuotas;
   /** The name of this host, for the timeline. */
   readonly hostname: string;
   readonly newId: () => string;
@@ -49,11 +52,13 @@ const permanent = (statusCode: string, text: string): Judgement => ({ kind: 'per
 const LOOP = permanent('5.4.6', 'The message is in a mail loop.');
 const UNKNOWN = permanent('5.1.1', 'There is no such mailbox here.');
 const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
+const OVER_QUOTA = temporary('4.2.2', 'The mailbox is full.');
+const LONG_OVER_QUOTA = permanent('5.2.2', 'The mailbox has been full for days.');
 const MOVED = temporary('4.4.4', 'The domain is no longer hosted here.');
 const AWAY = temporary('4.3.0', 'The directory of mailboxes cannot be read now.');
 
 export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport {
-  const { directory, facts, hostname, newId } = options;
+  const { directory, facts, hostname, newId, quotas = NO_QUOTAS } = options;
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
     if (exceedsHopLimit(message)) return recipients.map(() => LOOP);
@@ -69,7 +74,18 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport 
     const made = isUnclaimed
       ? await directory.openUnclaimed([...new Set(unclaimed)], message.summary.size, existing)
       : undefined;
-    return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, made)));
+    return Promise.all(
+      found.map((recipient) =>
+        recipient === undefined ? LOOP : withRoom(judgementOf(recipient, made), recipient, message.summary.size),
+      ),
+    );
+  }
+
+  async function withRoom(judgement: Judgement, recipient: Recipient, size: number): Promise<Judgement> {
+    if (judgement.kind !== 'delivered') return judgement;
+    const room = await roomOfAny(quotas, mailboxesOf(recipient), size);
+    if (room === 'room') return judgement;
+    return room === 'full' ? OVER_QUOTA : LONG_OVER_QUOTA;
   }
 
   async function deliverHere(task: HostedTask): Promise<DeliveryReport> {

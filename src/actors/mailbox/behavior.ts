@@ -8,6 +8,7 @@ import { coalesce } from '../../store/changes/coalesced-changes.js';
 import type { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
+import { type MailboxQuotas, NO_QUOTAS } from '../quotas/protocol.js';
 import type { Behavior } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import type { BodyFilterNotes } from './background/body-filters.js';
@@ -105,13 +106,15 @@ export interface MailboxSources {
   /** The inline messages of this node. */
   readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline' | 'weightOf' | 'receive'>;
   readonly outbound: OutboundHooks;
+  /** Absent: nothing has a limit. */
+  readonly quotas?: MailboxQuotas;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 export function mailboxBehavior(
   sources: MailboxSources,
 ): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched, CommandReads> {
-  const { store, texts, search, maildrops = new MaildropLocks() } = sources;
+  const { store, texts, search, maildrops = new MaildropLocks(), quotas = NO_QUOTAS } = sources;
   const summaryBudget = new CacheBudget(SUMMARY_OCTETS);
   return {
     protocol: mailboxActorProtocol,
@@ -120,6 +123,7 @@ export function mailboxBehavior(
       if (loaded.kind === 'loaded') {
         const { emails, summaries } = loaded.state;
         summaries.budget = summaryBudget;
+        quotas.used(accountId, emails.usage);
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
         if (loaded.state.awaitingBody.size > 0) sources.bodyFilters.note(accountId);
       }
@@ -232,13 +236,14 @@ async function commitBatch(
 
 /** Starts the work that a commit makes due. `dead`: the dead slots before the commit. */
 function startWork(
-  { search, bodyFilters, outbound }: MailboxSources,
+  { search, bodyFilters, outbound, quotas = NO_QUOTAS }: MailboxSources,
   state: MailboxState,
   tx: MailboxTransaction,
   change: MailboxChange,
   dead: number,
 ): void {
-  const { emailsAdded, filtersAwaitingBody, localDeliveries } = coalesce(change.changes);
+  const { emailsAdded, emailsRemoved, filtersAwaitingBody, localDeliveries } = coalesce(change.changes);
+  if (emailsAdded.length + emailsRemoved.length > 0) quotas.used(change.accountId, state.emails.usage);
   const newest = emailsAdded.at(-1);
   if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
   if (isIndexLookDue(dead, state.emails.dead))

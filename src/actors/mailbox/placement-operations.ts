@@ -55,7 +55,7 @@ export const placementOperations = {
       folderModseqs,
     }),
     /** `noSuchEmail`: the email to replace does not exist. `unstored`: see `deliver`. */
-    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords', 'unstored'],
+    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords', 'overQuota', 'unstored'],
     onRepeat: ({ messages }) => onRepeatOf(messages[0]!),
   }),
   /**
@@ -127,7 +127,8 @@ export const placementOperations = {
     payload: object({ selection, toFolderId: string() }),
     /** `count`: the number of emails that arrived. */
     reply: object({ count: integer(), ...uidsFromTo }),
-    refusals: ['noSuchFolder', 'tooManyEmails'],
+    /** `overQuota`: emails would be duplicated, and there is no room for them. */
+    refusals: ['noSuchFolder', 'tooManyEmails', 'overQuota'],
     onRepeat: 'remembered',
   }),
   /**

@@ -619,6 +619,16 @@ export interface Senders {
   readonly blocked: readonly string[];
 }
 
+export interface Quota {
+  readonly bytes: QuotaResource;
+  readonly messages: QuotaResource;
+}
+
+export interface QuotaResource {
+  readonly used: number;
+  readonly limit: number | null;
+}
+
 export interface VapidPublicKey {
   /** VAPID: 65 bytes in base64url */
   readonly publicKey: string;
@@ -1523,6 +1533,12 @@ export interface Paths {
     readonly PUT: {
       readonly body: Senders;
       readonly reply: undefined;
+    };
+  };
+  '/api/quota': {
+    /** What the mailbox uses and may use. */
+    readonly GET: {
+      readonly reply: Quota;
     };
   };
   '/api/push-subscriptions/vapid-public-key': {

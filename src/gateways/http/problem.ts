@@ -78,6 +78,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   tooManyKeywords: 400,
   tooManyExpressions: 400,
   tooLarge: 413,
+  overQuota: 507,
   searchTooLarge: 400,
   noSuchFlag: 400,
   noSuchParent: 400,
@@ -92,6 +93,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
 
 const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {
   outboundUnderWay: 'It is under way; cancel it first.',
+  overQuota: 'The mailbox is full: delete mail, or ask the operator for more room.',
 };
 
 /** Converts a refusal of the mailbox into the reply that an HTTP client gets. */

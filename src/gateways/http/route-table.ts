@@ -1,6 +1,7 @@
 // Every route of the API in one list, and what main provides for them.
 
 import type { AccountApi } from '../../actors/account/protocol.js';
+import type { AccountQuotas } from '../../actors/quotas/protocol.js';
 import type { OpenEventStreams } from '../events/open-event-streams.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
@@ -15,6 +16,7 @@ import { type PasskeySources, passkeyRoutes } from './routes/account/passkeys.js
 import { preferenceRoutes } from './routes/account/preferences.js';
 import { profileRoutes } from './routes/account/profile.js';
 import { type PushSources, pushRoutes } from './routes/account/push-subscriptions.js';
+import { quotaRoute } from './routes/account/quota.js';
 import { senderRoutes } from './routes/account/senders.js';
 import { sessionRoutes } from './routes/account/sessions.js';
 import { signInLinkRoutes } from './routes/account/sign-in-links.js';
@@ -54,6 +56,7 @@ export interface RouteSources
     Omit<OidcSources, 'sessions'> {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
+  readonly quotas: AccountQuotas;
   readonly push: Omit<PushSources, 'subscriptions'>;
   readonly images: ImageProxySources;
   readonly ceremonies: PasskeySources['ceremonies'];
@@ -107,6 +110,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...addressVerificationRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...senderRoutes(accountApi.senders),
+    quotaRoute(sources.quotas),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
     ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),

@@ -46,6 +46,8 @@ const EXTENSIONS: readonly (readonly [capability: string, commands: readonly str
   ['NOTIFY', ['NOTIFY']],
   ['METADATA', ['GETMETADATA', 'SETMETADATA']],
   ['QUOTA', ['GETQUOTA', 'GETQUOTAROOT']],
+  ['QUOTA=RES-STORAGE', ['GETQUOTA', 'GETQUOTAROOT']],
+  ['QUOTA=RES-MESSAGE', ['GETQUOTA', 'GETQUOTAROOT']],
   ['QUOTA=RES-MAILBOX', ['GETQUOTA', 'GETQUOTAROOT']],
 ];
 

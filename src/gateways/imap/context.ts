@@ -1,5 +1,6 @@
 // What all IMAP sessions of a node share.
 
+import type { AccountQuotas } from '../../actors/quotas/protocol.js';
 import type { Spool } from '../../message-content/spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { InlineMessages } from '../../store/inline/inline-messages.js';
@@ -23,4 +24,6 @@ export interface ImapContext extends SessionContext {
   readonly limits: ImapLimits;
   readonly memory: MemoryLimiters;
   readonly meter: ImapMeter;
+  /** Absent: nothing has a limit. */
+  readonly quotas?: AccountQuotas;
 }

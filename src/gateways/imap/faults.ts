@@ -23,6 +23,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   tooLarge: no('The name of an annotation is too long, or the annotations of the account are too large', 'LIMIT'),
   tooManyEmails: no('Too many messages for one command', 'LIMIT'),
   tooManyExpressions: no('The account has too many filters with regular expressions', 'LIMIT'),
+  overQuota: no('The mailbox is full', 'OVERQUOTA'),
   tooManyKeywords: no('The account has too many keywords', 'LIMIT'),
   searchTooLarge: no('Too many messages have these words for a search, search for words that fewer have', 'LIMIT'),
   noSuchFlag: no('A flag is neither a system flag nor a valid keyword', 'CANNOT'),

@@ -2,7 +2,8 @@
 // recipients, mx-data receives the message, accept commits it. listener has the part that submission shares. It logs one line
 // per message and per refusal, with ids and without contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import { type Directory, mailboxesOf, unclaimedIn } from '../../actors/directory/protocol.js';
+import { type Directory, mailboxesOf, type Recipient, unclaimedIn } from '../../actors/directory/protocol.js';
+import { NO_QUOTAS, type RecipientQuotas, roomOfAny } from '../../actors/quotas/protocol.js';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { Authenticate } from '../../mail-format/authentication/authentication.js';
 import { fieldValue, headerLines } from '../../mail-format/header/header-lines.js';
@@ -27,7 +28,7 @@ import { logAccepted } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
 import { LargeHeaders, receiveMail } from './mx-data.js';
 
-import { recipientReply, refusalReply } from './replies.js';
+import { recipientReply, refusalReply, type SmtpRefusal } from './replies.js';
 
 /** The mailboxes of one message: an alias leads to at most this many, and the peer sends to further ones in another transaction. */
 const MOST_MAILBOXES = 1_000;
@@ -44,6 +45,8 @@ export interface MxOptions extends ListenerOptions {
   /** Judge messages before they are accepted. */
   readonly checks: CheckChain;
   readonly meter?: SmtpMeter;
+  /** Absent: nothing has a limit. */
+  readonly quotas?: RecipientQuotas;
   /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after the domains that contain the hostname. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
 }
@@ -140,8 +143,22 @@ async function findMailbox(
   const mailboxes = [...before, recipient].flatMap(mailboxesOf).length;
   if (before.length > 0 && mailboxes > MOST_MAILBOXES)
     return { reply: refusalReply('tooManyMailboxes'), reason: 'tooManyMailboxes' };
+  const refusal = await refusalWithoutRoom(options, recipient, session);
+  if (refusal !== undefined) return { reply: refusalReply(refusal), reason: refusal };
   Object.assign(path, { recipient });
   return undefined;
+}
+
+/** The room for a message of the size that MAIL has declared. @throws StoreFault */
+async function refusalWithoutRoom(
+  { quotas = NO_QUOTAS }: MxOptions,
+  recipient: Recipient,
+  { envelope: { mailFrom } }: SMTPServerSession,
+): Promise<SmtpRefusal | undefined> {
+  const declared = mailFrom === false || mailFrom.args === false ? undefined : mailFrom.args['SIZE'];
+  const room = await roomOfAny(quotas, mailboxesOf(recipient), Number(declared ?? 0) || 0);
+  if (room === 'room') return undefined;
+  return room === 'full' ? 'overQuota' : 'longOverQuota';
 }
 
 function received(

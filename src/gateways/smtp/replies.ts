@@ -39,7 +39,9 @@ export type SmtpRefusal =
   | 'longLine'
   | 'tooManyMailboxes'
   | 'unknownRecipient'
-  | 'unqualifiedDomain';
+  | 'unqualifiedDomain'
+  | 'overQuota'
+  | 'longOverQuota';
 
 const BUSY: SmtpReply = { code: 451, text: '4.3.0 Temporary failure, try again later' };
 const FULL: SmtpReply = { code: 452, text: '4.3.1 Insufficient system storage' };
@@ -74,6 +76,8 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   tooManyMailboxes: { code: 452, text: '4.5.3 Too many recipients' },
   unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
+  overQuota: { code: 452, text: '4.2.2 The mailbox is full' },
+  longOverQuota: { code: 552, text: '5.2.2 The mailbox has been full for days' },
 };
 
 /** Octets of the reason that a content check gives. */

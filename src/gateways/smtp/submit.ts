@@ -42,7 +42,7 @@ export interface SubmittedEnvelope {
   readonly dsn: DsnRequest | undefined | null;
 }
 
-/** @throws SmtpRefused for a loop; StoreFault or ActorFault when the message is not queued */
+/** @throws SmtpRefused for a loop or a full mailbox of the sender; StoreFault or ActorFault when the message is not queued */
 export async function submitMessage(
   { blobs, inlineMessages, mailboxes }: SubmitPorts,
   accountId: string,
@@ -69,6 +69,7 @@ export async function submitMessage(
       return [{ blob: content.hash, summary }];
     },
   );
+  if (refusal === 'overQuota') throw new SmtpRefused('overQuota');
   // Other refusals exist for drafts only.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
   return { id: reply.id, messageId: summary.messageId, recipients: recipients.map(({ address }) => address) };

@@ -309,6 +309,21 @@ const access = {
   ),
 };
 
+const quotas = {
+  quotaBytes: variable(
+    'MANSIO_QUOTA_BYTES',
+    0,
+    integer(0, Number.MAX_SAFE_INTEGER),
+    'Octets of mail that an account may have, unless `mansio quota set` gives it another limit; 0 is no limit ([quotas](interface/quotas.md)).',
+  ),
+  quotaMessages: variable(
+    'MANSIO_QUOTA_MESSAGES',
+    0,
+    integer(0, Number.MAX_SAFE_INTEGER),
+    'Messages that an account may have, likewise; 0 is no limit.',
+  ),
+};
+
 const push = {
   vapidPublicKey: variable(
     'MANSIO_VAPID_PUBLIC_KEY',
@@ -363,6 +378,7 @@ export const SECTIONS = {
   'Mail in': incoming,
   'Mail out': outgoing,
   'Access and rates': access,
+  'Quotas and limits': quotas,
   'Web Push': push,
   Webhooks: webhooks,
   'Images of mail': images,
@@ -376,6 +392,7 @@ export const VARIABLES = {
   ...incoming,
   ...outgoing,
   ...access,
+  ...quotas,
   ...push,
   ...webhooks,
   ...images,

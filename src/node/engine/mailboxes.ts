@@ -13,10 +13,13 @@ import { mailboxBehavior } from '../../actors/mailbox/behavior.js';
 import { deliverLocally } from '../../actors/mailbox/outbound/local-deliveries.js';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import { warmUp } from '../../actors/mailbox/state/state.js';
+import { quotaNotices } from '../../actors/quotas/quota-notices.js';
+import { Quotas } from '../../actors/quotas/quotas.js';
 import { createEventStreams } from '../../actors/runtime/events/event-streams.js';
 import { createHost, type Host } from '../../actors/runtime/host.js';
 import { createRefs } from '../../actors/runtime/refs.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
+import { clock } from '../../store/clock.js';
 import { newId } from '../../store/ids/new-id.js';
 import { InlineMessages } from '../../store/inline/inline-messages.js';
 import type { LocalDelivery } from '../../store/mailboxes.js';
@@ -37,6 +40,7 @@ export interface EngineMailboxes {
   /** The consumers of this node's accounts; not started yet. */
   readonly consumers: Consumers;
   readonly hosted: HostedTransport;
+  readonly quotas: Quotas;
   readonly queueWakeup: QueueWakeup;
 }
 
@@ -57,7 +61,9 @@ export async function startMailboxes(
   const { transport, ownership } = cluster;
   const { host, mailboxes } = openRefs(context, cluster, stores);
   const { directory, keyUses } = await openDirectory(context, stores, mailboxes);
-  const hosted = hostedDelivery({ directory, facts: messageFacts(stores.blobs), hostname: config.hostname, newId });
+  const quotas = await openQuotas(context, stores, mailboxes);
+  const facts = messageFacts(stores.blobs);
+  const hosted = hostedDelivery({ directory, facts, quotas, hostname: config.hostname, newId });
   const queueWakeup = new QueueWakeup({ transport, ownership });
   const inlineMessages = new InlineMessages(
     (accountId) => ownership.epochOf(accountId) !== undefined,
@@ -81,11 +87,12 @@ export async function startMailboxes(
       hosted,
       deliverLocally: (delivery: LocalDelivery) => deliverLocally(mailboxes, delivery, log),
     },
+    quotas,
     log,
   });
   host.start(behavior, (packet) => consumers.published(packet));
   await acquireShards(context, cluster, stores, host, consumers);
-  return { host, mailboxes, directory, keyUses, inlineMessages, consumers, hosted, queueWakeup };
+  return { host, mailboxes, directory, keyUses, inlineMessages, consumers, hosted, quotas, queueWakeup };
 }
 
 export function retryOf(config: Config): RetryPolicy {
@@ -147,6 +154,31 @@ async function openDirectory(
   });
   addJob(context, 'directory', () => directory.close());
   return { directory, keyUses };
+}
+
+async function openQuotas(
+  context: EngineContext,
+  { accounts, blobs, quotas: store }: EngineStores,
+  mailboxes: MailboxActors,
+): Promise<Quotas> {
+  const { config, log } = context;
+  const { quotaBytes: bytes, quotaMessages: messages, hostname } = config;
+  const now = () => clock.now();
+  const quotas = new Quotas({
+    store,
+    defaults: { bytes: bytes || null, messages: messages || null },
+    notify: quotaNotices({ store, blobs, mailboxes, hostname, newId, now, log }),
+    log,
+    now,
+  });
+  // Watch before the first read, so that a change between the two is read again.
+  const unwatch = await accounts.watch((change) => quotas.changed(change));
+  addJob(context, 'quotas', async () => {
+    await unwatch();
+    await quotas.stop();
+  });
+  await quotas.start();
+  return quotas;
 }
 
 function openConsumers(

@@ -8,9 +8,11 @@ import type { EventLog } from '../../store/events.js';
 import { type FlagFlushing, startFlagFlushing } from '../../store/flag-flushing.js';
 import type { FolderBlobStore, FolderMessageStore } from '../../store/folder-messages.js';
 import type { InboundStore } from '../../store/inbound.js';
+import type { QuotaStore } from '../../store/limits/quotas.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
+import { postgresQuotas } from '../../store/postgres/accounts/quotas.js';
 import { postgresDeferredFlags } from '../../store/postgres/commit/deferred-flags.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
@@ -43,6 +45,7 @@ export interface EngineStores {
   readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly search: MailSearch;
   readonly outbound: OutboundStore;
+  readonly quotas: QuotaStore;
   readonly accounts: DirectoryStore;
   readonly accountStores: AccountStores;
   readonly settings: SettingStore;
@@ -73,6 +76,7 @@ export async function openStores(
     ...mail,
     folderMessages: breaker.guard(postgresFolderMessages(messagesSql)),
     outbound: postgresOutbound(sql),
+    quotas: breaker.guard(postgresQuotas(sql)),
     accounts,
     accountStores: openAccountStores(sql, breaker, announced),
     settings: breaker.guard(postgresSettings(sql)),

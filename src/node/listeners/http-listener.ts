@@ -140,7 +140,7 @@ async function routesOf(
   eventStreams: OpenEventStreams,
   clients: { readonly webhooks: HttpClient; readonly images: HttpClient },
 ) {
-  const { mailboxes, blobs, directory, accountApi, exports } = engine;
+  const { mailboxes, blobs, directory, accountApi, exports, quotas } = engine;
   const { hostname, maxMessageSize, oidcAuthority: authority } = config;
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
   const nodes = () => engine.ownership.view?.nodes ?? [];
@@ -150,6 +150,7 @@ async function routesOf(
     decoder,
     exports,
     accountApi,
+    quotas,
     connectionInfo: () => connectionInfoOf(config, nodes()),
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),

@@ -46,7 +46,7 @@ export async function openImap(
   const { bind, hostname, maxMessageSize, allowPlaintextAuth, imapPort, imapsPort } = config;
   const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
-  const { mailboxes, inlineMessages, folderMessages } = engine;
+  const { mailboxes, inlineMessages, folderMessages, quotas } = engine;
   const processes = resources.processShare?.count ?? 1;
   const limits = limitsOf(DEFAULT_LIMITS, processes);
   const context: ImapContext = {
@@ -65,6 +65,7 @@ export async function openImap(
     limits,
     memory: memoryLimiters(limits),
     meter: metrics?.imap ?? NO_METER,
+    quotas,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const limiters = connectionLimiters(context.limits);

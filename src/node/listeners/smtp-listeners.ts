@@ -42,7 +42,7 @@ export async function openSmtp(
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
-  const { directory, inbound, inlineMessages, mailboxes, blobs } = engine;
+  const { directory, inbound, inlineMessages, mailboxes, blobs, quotas } = engine;
   const limits = processShare === undefined ? {} : smtpLimitsOf(processShare);
   const shared = {
     bind,
@@ -73,6 +73,7 @@ export async function openSmtp(
         port,
         authenticate: await authenticator(),
         checks: incoming,
+        quotas,
         receiver: { spool, inbound, inlineMessages, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
         ...(metrics && { meter: metrics.smtp }),

@@ -7,6 +7,7 @@ import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { createDirectory } from '../../../src/actors/directory/directory.js';
 import type { Directory } from '../../../src/actors/directory/protocol.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import type { Room } from '../../../src/actors/quotas/room.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
@@ -38,9 +39,17 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
     },
     destinationOf: async () => 'smart host h:587',
   };
+  const rooms = new Map<string, Room>();
+  const quotas = { roomFor: async (accountId: string) => rooms.get(accountId) ?? ('room' as const) };
   const make = (used: Pick<Directory, 'recipient' | 'openUnclaimed'>) =>
     localDeliveryTransport(
-      hostedDelivery({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', newId: randomUUID }),
+      hostedDelivery({
+        directory: used,
+        facts: messageFacts(blobs),
+        quotas,
+        hostname: 'mx.here.test',
+        newId: randomUUID,
+      }),
       remote,
     );
 
@@ -67,7 +76,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
       'localAccountIds' in rest && rest.localAccountIds?.join(),
     ]);
   };
-  return { accounts, directory, outcomes, task, make, left, state };
+  return { accounts, directory, outcomes, task, make, left, state, rooms };
 }
 
 test('mail goes to the mailbox of its address, whatever tag and case it has', async (t) => {
@@ -96,7 +105,7 @@ test('mail goes to the mailbox of its address, whatever tag and case it has', as
 });
 
 test('an alias hands the message to each of its mailboxes, or fails for all', async (t) => {
-  const { accounts, outcomes } = await setUp(t);
+  const { accounts, outcomes, rooms } = await setUp(t);
   const [ann, bob] = [
     await accounts.createAccount('ann@here.test', 'A'),
     await accounts.createAccount('bob@here.test', 'B'),
@@ -105,10 +114,28 @@ test('an alias hands the message to each of its mailboxes, or fails for all', as
     accounts.addAlias({ address: `${name}@here.test`, targets: targets.map((to) => `${to}@here.test`), sendAs: false });
   await alias('team', 'ann', 'bob');
   await alias('one', 'bob');
-  t.deepEqual(await outcomes(['team@here.test', 'one@here.test']), [
-    ['delivered', '2.1.5', [ann.id, bob.id].join()],
+  const both = ['delivered', '2.1.5', [ann.id, bob.id].join()];
+  t.deepEqual(await outcomes(['team@here.test', 'one@here.test']), [both, ['delivered', '2.1.5', bob.id]]);
+  // A full mailbox keeps no mail from the others.
+  rooms.set(ann.id, 'fullForLong');
+  t.deepEqual(await outcomes(['team@here.test']), [both]);
+  rooms.set(bob.id, 'full');
+  t.deepEqual(await outcomes(['team@here.test']), [['temporary', '4.2.2', false]]);
+});
+
+test('a mailbox without room is tried again, until it has been full for days', async (t) => {
+  const { accounts, outcomes, rooms } = await setUp(t);
+  const [ann, bob] = [
+    await accounts.createAccount('ann@here.test', 'A'),
+    await accounts.createAccount('bob@here.test', 'B'),
+  ];
+  rooms.set(ann.id, 'full');
+  t.deepEqual(await outcomes(['ann@here.test', 'bob@here.test']), [
+    ['temporary', '4.2.2', false],
     ['delivered', '2.1.5', bob.id],
   ]);
+  rooms.set(ann.id, 'fullForLong');
+  t.deepEqual(await outcomes(['ann@here.test']), [['permanent', '5.2.2', false]]);
 });
 
 test('a domain of elsewhere is the other transport’s', async (t) => {

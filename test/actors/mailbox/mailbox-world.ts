@@ -11,6 +11,8 @@ import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/search/email-texts.js';
 import type { MailboxState } from '../../../src/actors/mailbox/state/state.js';
+import { quotaNotices } from '../../../src/actors/quotas/quota-notices.js';
+import { Quotas } from '../../../src/actors/quotas/quotas.js';
 import { createEventStreams } from '../../../src/actors/runtime/events/event-streams.js';
 import { createHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
@@ -18,10 +20,14 @@ import { localTransport } from '../../../src/actors/runtime/transport/transport-
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { summarize } from '../../../src/mail-format/summary.js';
+import { clock } from '../../../src/store/clock.js';
+import { newId } from '../../../src/store/ids/new-id.js';
 import type { InboundEnvelope, ReturnedMail } from '../../../src/store/inbound.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
+import type { LimitSetting } from '../../../src/store/limits/quotas.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
+import { postgresQuotas } from '../../../src/store/postgres/accounts/quotas.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
 import { postgresBlobs } from '../../../src/store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../../src/store/postgres/mailbox/events.js';
@@ -140,6 +146,18 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     logger: log,
   });
   const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host });
+  const quotaStore = postgresQuotas(sql);
+  const about = { store: quotaStore, log, now: () => clock.now() };
+  const notify = quotaNotices({ ...about, blobs, mailboxes, hostname: 'mx.test', newId });
+  const notices = { areSent: false };
+  const quotas = new Quotas({
+    ...about,
+    defaults: { bytes: null, messages: null },
+    notify: async (quota, limit) => {
+      if (notices.areSent) await notify(quota, limit);
+    },
+  });
+  await quotas.start();
   const bodyFilters = startBodyFiltering({ texts, mailboxes, log, retryMs: 10 });
   const behavior = mailboxBehavior({
     store,
@@ -149,6 +167,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     inlineMessages,
     blobs,
     outbound,
+    quotas,
     log,
   });
   host.start({
@@ -197,6 +216,15 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     /** A test may make commits fail. */
     commit,
     inbound,
+    quotas,
+    quotaStore,
+    /** Whether users are told that their mailbox is nearly full; a notice is an email more. */
+    notices,
+    /** Sets a limit, which counts from the next command on. */
+    async limit(accountId: string, setting: LimitSetting) {
+      await quotaStore.setAccount(accountId, setting);
+      quotas.changed({ kind: 'quotas' });
+    },
     events,
     texts,
     spool,
@@ -217,6 +245,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     },
     async end() {
       await bodyFilters.stop();
+      await quotas.stop();
       await host.stop();
       await writerSql.end();
       await sql.end();
@@ -238,7 +267,7 @@ export async function checkDrafts(world: MailboxWorld, t: { deepEqual(a: unknown
   t.deepEqual([...apart], []);
 }
 
-/** Compares the store's counters with its rows. */
+/** Compares the store's counters, and what the account uses, with its rows. */
 export async function checkRows(world: MailboxWorld, t: { deepEqual(a: unknown, b: unknown): void }, id: string) {
   const counters = await world.sql`
     select f.role, f.total, f.unread, count(p.uid)::int as placed,
@@ -249,6 +278,17 @@ export async function checkRows(world: MailboxWorld, t: { deepEqual(a: unknown, 
     where f.account_id = ${id} group by f.account_id, f.id`;
   for (const row of counters)
     t.deepEqual([row['placed'], row['unseen'], row['rising']], [row['total'], row['unread'], true]);
+  const [usage] = await world.sql`
+    select a.modseq::float8 as modseq, a.used_bytes::float8 as bytes, a.used_messages::float8 as messages,
+      coalesce(sum(e.size), 0)::float8 as octets, count(e.id)::float8 as emails
+    from accounts a left join emails e on e.account_id = a.id where a.id = ${id} and a.used_modseq = a.modseq group by a.id`;
+  // An account without a commit has no use yet.
+  if (usage !== undefined) {
+    t.deepEqual([usage['bytes'], usage['messages']], [usage['octets'], usage['emails']]);
+    const state = world.stateOf(id);
+    if (state?.modseq === usage['modseq'])
+      t.deepEqual(state.emails.usage, { bytes: usage['bytes'], messages: usage['messages'] });
+  }
   const [rest] = await world.sql`
     select (select count(*)::int from inbound where account_id = ${id}) as inbound,
       (select count(*)::int from emails e where account_id = ${id} and not exists (

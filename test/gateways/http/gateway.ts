@@ -139,6 +139,9 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         claim: async () => ({ waitSeconds: exports.waitSeconds, giveBack: () => void exports.givenBack++ }),
       },
       accountApi,
+      quotas: {
+        usageOf: async () => ({ used: { bytes: 300, messages: 3 }, limit: { bytes: 1_000, messages: null } }),
+      },
       connectionInfo: () => advertised.connectionInfo,
       apiUrl: () => advertised.apiUrl,
       stsPolicy: () => advertised.stsPolicy,

@@ -48,6 +48,32 @@ test('accepts, stores one blob with trace lines before it, and asks the mailbox'
   t.like((line!['recipients'] as unknown[])[0], { accountId: 'alice', emailId: 'email-alice' });
 });
 
+test('a mailbox without room for the announced size is refused at RCPT, for good after days', async (t) => {
+  const asked: [string, number][] = [];
+  const rooms = ['full', 'fullForLong', 'room'] as const;
+  const { address } = await listen(t, {
+    quotas: {
+      async roomFor(accountId, bytes) {
+        asked.push([accountId, bytes]);
+        return rooms[asked.length - 1] ?? 'room';
+      },
+    },
+  });
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<a@peer.test> SIZE=5000');
+  const answers = [];
+  for (let i = 0; i < 3; i++) {
+    const { code, text } = await client.command('RCPT TO:<alice@example.test>');
+    answers.push(`${code} ${text.split(' ')[0]}`);
+  }
+  t.deepEqual(answers, ['452 4.2.2', '552 5.2.2', '250 2.1.5']);
+  await client.command('RSET');
+  await client.command('MAIL FROM:<a@peer.test>');
+  await client.command('RCPT TO:<alice@example.test>');
+  t.deepEqual(asked.at(-1), ['alice', 0]);
+  t.deepEqual(asked[0], ['alice', 5_000]);
+});
+
 test('never a relay, and each recipient gets its own answer', async (t) => {
   const { address, stored } = await listen(t);
   const client = await SmtpClient.greeted(address);

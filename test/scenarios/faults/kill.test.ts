@@ -147,7 +147,7 @@ async function postmaster(node: TestNode): Promise<number> {
   return Number(pid);
 }
 
-/** Checks that counters, UIDs and the log agree with the rows after all the crashes. */
+/** Checks that counters, UIDs, what accounts use and the log agree with the rows after all the crashes. */
 async function checkStore(
   node: TestNode,
   t: { deepEqual(a: unknown, b: unknown, message?: string): void },
@@ -162,6 +162,11 @@ async function checkStore(
     having f.total <> count(p.uid) or f.unread <> count(e.id) filter (where e.flags & 1 = 0)
       or f.uidnext <= coalesce(max(p.uid), 0)`;
   t.deepEqual([...wrong], [], 'counters differ from rows');
+  const drifted = await sql`
+    select a.email, a.used_bytes, a.used_messages from accounts a left join emails e on e.account_id = a.id group by a.id
+    having a.used_modseq is distinct from a.modseq or a.used_bytes <> coalesce(sum(e.size), 0)
+      or a.used_messages <> count(e.id)`;
+  t.deepEqual([...drifted], [], 'what accounts use differs from their emails');
   const [rest] = await sql`
     select (select count(*)::int from inbound) as inbound,
       (select count(*)::int from emails e where not exists (select 1 from blobs b where b.hash = e.blob)) as bodiless`;

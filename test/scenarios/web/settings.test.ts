@@ -80,6 +80,9 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
   await page.getByText('Saved', { exact: true }).waitFor();
   t.is((await client.get<{ readonly displayName: string }>('/api/profile')).displayName, 'Zoë Ünal');
   await page.getByText('Zoë Ünal', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Storage' }).waitFor();
+  await page.getByText('0 bytes in use').waitFor();
+  await page.getByText('0 emails', { exact: true }).waitFor();
   await page.getByLabel('Display name').fill('');
   await page.getByText('A name is needed. Until you write one, “Zoë Ünal” is kept.').waitFor();
 

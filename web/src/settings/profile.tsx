@@ -1,8 +1,9 @@
-// The name under which the account sends, and its addresses.
+// The name under which the account sends, its addresses, and what its mailbox uses.
 import { useSignal } from '@preact/signals';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
 import { SavingNote, useSaving } from './saving.js';
+import { StorageUse } from './storage.js';
 import { useDelayedSave } from './use-delayed-save.js';
 
 const LONGEST_NAME = 200;
@@ -61,6 +62,7 @@ export function Profile() {
           ))}
         </ul>
       </div>
+      <StorageUse />
     </>
   );
 }

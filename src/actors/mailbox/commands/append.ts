@@ -2,6 +2,7 @@
 // mail program puts a copy of each message that it sends into Sent; that copy replaces the one that submission made
 // (outbound/submitted-copies.ts).
 import type { MessageSummary } from '../../../mail-format/summary.js';
+import type { Usage } from '../../../store/limits/quotas.js';
 import type { FolderRow } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload, Reply } from '../../runtime/protocol.js';
 import { ReplacedCopies } from '../outbound/submitted-copies.js';
@@ -10,6 +11,7 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { newEmail } from './new-email.js';
 import { endPlacements, modseqsOf } from './placing.js';
+import { quotaToRead } from './prefetch.js';
 import { folderAt, folderNamed } from './selection.js';
 
 type Append = Payload<MailboxProtocol, 'append'>;
@@ -26,7 +28,9 @@ interface Replaced {
   readonly slot: number;
 }
 
-export function append(
+export const append = { reads: quotaToRead, plan: appendMessages };
+
+function appendMessages(
   tx: MailboxTransaction,
   { folderId, path, messages: appended, replaces }: Append,
 ): Outcome<MailboxProtocol, 'append'> {
@@ -50,6 +54,7 @@ export function append(
   const { id: toFolderId, uidValidity, highestModseq: before } = folder;
   const copies = new ReplacedCopies(tx);
   if (folder.role === 'sent') messages.forEach(({ summary }, i) => void copies.choose(i, summary.messageId));
+  if (tx.exceedsQuota(addedBy(tx, messages, copies, replaced))) return { refusal: 'overQuota' };
   tx.begin();
   const emails = messages.map((message) => add(tx, folder, message, all));
   copies.replace(emails.map(({ emailId }) => tx.find(emailId)));
@@ -74,6 +79,22 @@ function add(
   const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
   if (isDeleted) tx.setDeleted([tx.find(emailId)], folder.id, true);
   return { emailId, uid: placement!.uid };
+}
+
+/** What the mailbox uses more afterwards: the emails that are replaced make room. */
+function addedBy(
+  tx: MailboxTransaction,
+  messages: readonly Message[],
+  copies: ReplacedCopies,
+  replaced: Replaced | undefined,
+): Usage {
+  const { freed } = copies;
+  const isFreed = replaced !== undefined && tx.folders.holding(replaced.slot).length === 1;
+  const bytes = messages.reduce((sum, { summary }) => sum + summary.size, 0);
+  return {
+    bytes: bytes - freed.bytes - (isFreed ? tx.sizeOf(replaced.slot) : 0),
+    messages: messages.length - freed.messages - (isFreed ? 1 : 0),
+  };
 }
 
 function emailAt(tx: MailboxTransaction, { folderId, uid }: NonNullable<Append['replaces']>): Replaced | undefined {

@@ -2,6 +2,8 @@
 // A folder holds an email once, so a placement that is marked `\Deleted` ends when its email arrives again.
 // Over IMAP, an email that the folder already holds without `\Deleted` arrives as another email with the same message: clients count two.
 // The same applies to an email that would be in Drafts and elsewhere: REST changes a draft, but its copy must not change (decision 0066).
+
+import type { Usage } from '../../../store/limits/quotas.js';
 import type { EmailSummaryRow } from '../../../store/mailbox-rows.js';
 import { MOST_DRAFTS } from '../outbound/draft-emails.js';
 import type { MailboxTransaction } from '../state/transaction.js';
@@ -87,6 +89,12 @@ function draftsApart(tx: MailboxTransaction, slots: readonly number[], folderId:
   }
   if (leaving === draftsId || drafts.size === 0) return [];
   return slots.filter((slot) => drafts.draftOf(tx.id(slot)) !== undefined);
+}
+
+/** What the mailbox uses more afterwards. */
+export function addedBy({ duplicated }: Arrival): Usage {
+  const bytes = [...duplicated.values()].reduce((sum, { size }) => sum + size, 0);
+  return { bytes, messages: duplicated.size };
 }
 
 /** Returns the slots that are in the folder afterwards, in the order of the emails; the UIDs of arrived emails have the same order. */

@@ -7,7 +7,8 @@ import { ReplacedCopies } from '../outbound/submitted-copies.js';
 import type { MailboxProtocol } from '../protocol.js';
 import { grouped } from '../state/grouped.js';
 import type { MailboxTransaction } from '../state/transaction.js';
-import { arrivalOf, arrive } from './arriving.js';
+import { addedBy, arrivalOf, arrive } from './arriving.js';
+import { quotaToRead } from './prefetch.js';
 import { folderNamed, rangesOf, selected, type UidRange } from './selection.js';
 
 /** The roles of the folders that an email leaves when it moves to a label. */
@@ -16,7 +17,9 @@ const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk
 const MOST_EXPUNGED = 2_500;
 export const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 
-export function copy(
+export const copy = { reads: quotaToRead, plan: copyEmails };
+
+function copyEmails(
   tx: MailboxTransaction,
   { selection, toFolderId }: Payload<MailboxProtocol, 'copy'>,
 ): Outcome<MailboxProtocol, 'copy'> {
@@ -28,6 +31,7 @@ export function copy(
   const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : 'duplicated');
   // All of them are copied, or none (RFC 9051 §6.4.7).
   if (!arrival.isComplete) return { refusal: 'tooManyEmails' };
+  if (tx.exceedsQuota(addedBy(arrival))) return { refusal: 'overQuota' };
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
   const arriving = slots.filter((slot) => !arrival.staying.has(slot));

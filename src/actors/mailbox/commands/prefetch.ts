@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import { isUuid } from '../../../mail-format/ids.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../../store/mailboxes.js';
+import type { MailboxQuotas } from '../../quotas/protocol.js';
+import type { Quota } from '../../quotas/room.js';
 import type { DeclaredReads } from '../../runtime/behavior.js';
 import { type Asking, looksInside, unreadParts } from '../filters/filter-match.js';
 import { factsOf, type JudgedMessage, type ReadMessage, readParts } from '../filters/filter-reads.js';
@@ -31,7 +33,12 @@ export interface CommandReads {
   /** A filter that the command creates. */
   readonly filter?: Asking;
   readonly outbound?: OutboundReads;
+  /** The command adds emails: the quota is needed. */
+  readonly isAdding?: true;
 }
+
+/** The reads of a command that only adds emails. */
+export const quotaToRead = (): CommandReads => ({ isAdding: true });
 
 export interface Prefetched {
   /** Rows of emails by id. */
@@ -43,6 +50,8 @@ export interface Prefetched {
   /** What filters look at in messages, by blob. */
   readonly messages: ReadonlyMap<string, ReadMessage>;
   readonly outbound: OutboundPrefetched;
+  /** Undefined without a limit, or when no command adds emails. */
+  readonly quota?: Quota | undefined;
   /** Added when a plan has asked for them. */
   readonly emailReads: EmailReads;
   /** Added when a plan has asked for them. */
@@ -63,6 +72,7 @@ export const NOTHING_PREFETCHED: Prefetched = {
 export interface PrefetchSources extends OutboundPrefetchSources {
   readonly store: Pick<MailboxStore, 'summaries' | 'placedWithEmail'> & OutboundPrefetchSources['store'];
   readonly texts: EmailTexts;
+  readonly quotas?: Pick<MailboxQuotas, 'of'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -71,6 +81,18 @@ const READING_MS = 1_500;
 
 /** Undefined when there is nothing to read. */
 export function prefetch(
+  sources: PrefetchSources,
+  state: MailboxState,
+  declared: readonly DeclaredReads<CommandReads>[],
+): Promise<Prefetched> | undefined {
+  const isAdding = declared.some(({ reads }) => reads.isAdding === true);
+  const quota = isAdding ? sources.quotas?.of(state.accountId) : undefined;
+  const rows = prefetchRows(sources, state, declared);
+  if (quota === undefined) return rows;
+  return Promise.all([rows ?? NOTHING_PREFETCHED, quota]).then(([read, quota]) => ({ ...read, quota }));
+}
+
+function prefetchRows(
   sources: PrefetchSources,
   state: MailboxState,
   declared: readonly DeclaredReads<CommandReads>[],

@@ -8,6 +8,7 @@ import { NEVER } from '../../../mail-format/reports/dsn-request.js';
 import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { Outcome, Payload, Reply } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
+import { quotaToRead } from '../commands/prefetch.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import type { OpenedMessages } from '../state/transaction-messages.js';
@@ -23,12 +24,15 @@ type Queued = Payload<MailboxProtocol, 'enqueue' | 'holdOutbound'>;
 type Names = 'createDraft' | 'updateDraft' | 'deleteDraft' | 'enqueue' | 'holdOutbound' | 'removeOutbound';
 
 export const outboundCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
-  createDraft,
-  updateDraft: { reads: rowToRead, plan: updateDraft },
+  createDraft: { reads: quotaToRead, plan: createDraft },
+  updateDraft: { reads: (payload) => ({ ...rowToRead(payload), isAdding: true }), plan: updateDraft },
   deleteDraft: { reads: rowToRead, plan: deleteDraft },
-  enqueue: { reads: (payload) => ({ outbound: { id: payload.draft?.id, due: payload } }), plan: enqueue },
+  enqueue: {
+    reads: (payload) => ({ outbound: { id: payload.draft?.id, due: payload }, isAdding: true }),
+    plan: enqueue,
+  },
   holdOutbound: {
-    reads: ({ draft }) => (draft === null ? undefined : { outbound: { id: draft.id } }),
+    reads: ({ draft }) => ({ ...(draft !== null && { outbound: { id: draft.id } }), isAdding: true }),
     plan: holdOutbound,
   },
   removeOutbound: { reads: rowToRead, plan: removeOutbound },
@@ -39,6 +43,7 @@ function createDraft(
   { draft: written }: Payload<MailboxProtocol, 'createDraft'>,
 ): Outcome<MailboxProtocol, 'createDraft'> {
   if (tx.outbound.drafts.size >= MOST_DRAFTS) return { refusal: 'tooMany' };
+  if (isOverQuota(tx, written.message.size, undefined)) return { refusal: 'overQuota' };
   tx.begin();
   const id = tx.otherId();
   save(tx, newDraft(id, tx.now), undefined, written);
@@ -52,6 +57,7 @@ function updateDraft(
   const before = draftOf(tx, outboundId);
   if (before === undefined) return { refusal: 'noSuchOutbound' };
   if (!isAmong(before, ifMatch)) return { refusal: 'draftChanged' };
+  if (isOverQuota(tx, written.message.size, before)) return { refusal: 'overQuota' };
   tx.begin();
   // `updatedAt` rises with every change, so that a message made from an earlier version can be recognized.
   const updatedAt = Math.max(tx.now, before.updatedAt + 1);
@@ -142,6 +148,7 @@ function queue(
     if (before === undefined) return { refusal: 'noSuchOutbound' };
     if (before.updatedAt !== from.updatedAt) return { refusal: 'draftChanged' };
   }
+  if (isOverQuota(tx, summary.size, before)) return { refusal: 'overQuota' };
   const { now } = tx;
   tx.begin();
   const id = before?.id ?? tx.otherId();
@@ -181,6 +188,11 @@ function queue(
   advanceFirst(tx, row, next, first, { summary: () => summary, parts });
   if (before !== undefined) takeOut(tx, before, 'drafts');
   return { reply: { id, createdAt, sentEmailId } };
+}
+
+/** Whether the mailbox lacks room for a message that takes the place of the draft's. */
+function isOverQuota(tx: MailboxTransaction, size: number, draft: OutboundRow | undefined): boolean {
+  return tx.exceedsQuota({ bytes: size - (draft?.size ?? 0), messages: draft === undefined ? 1 : 0 });
 }
 
 /** The DSN request of the sender; null without one. `recipients`: those of the message, in the same order. */

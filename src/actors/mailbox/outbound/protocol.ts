@@ -134,14 +134,14 @@ export const outboundOperations = {
   createDraft: command({
     payload: object({ draft }),
     reply: object({ id: string() }),
-    refusals: ['tooMany'],
+    refusals: ['tooMany', 'overQuota'],
     onRepeat: 'remembered',
   }),
   /** Replaces all fields of the draft. */
   updateDraft: command({
     payload: object({ outboundId: string(), draft, ifMatch }),
     reply: object({ updatedAt: number() }),
-    refusals: ['noSuchOutbound', 'draftChanged'],
+    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota'],
     onRepeat: 'remembered',
   }),
   deleteDraft: command({
@@ -158,14 +158,14 @@ export const outboundOperations = {
     payload: withHandle(outgoing),
     reply: enqueued,
     /** `draftChanged`: the caller must read the draft again. `unstored`: see `deliver`. */
-    refusals: ['noSuchOutbound', 'draftChanged', 'unstored'],
+    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota', 'unstored'],
     onRepeat: onRepeatOf,
   }),
   /** Like `enqueue`, but for a stored message, which nobody gets before `heldUntil`. */
   holdOutbound: command({
     payload: object({ ...stored, ...outgoing, heldUntil: number() }),
     reply: enqueued,
-    refusals: ['noSuchOutbound', 'draftChanged'],
+    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota'],
     onRepeat: 'remembered',
   }),
   /**

@@ -1,5 +1,6 @@
 // The copy that a client puts into Sent replaces, once, the copy that submission made: whether the client appends it there, or copies or
 // moves it from a folder to which it had appended it (docs/interface/mail.md, "IMAP").
+import type { Usage } from '../../../store/limits/quotas.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 
 const DAY_MS = 86_400_000;
@@ -37,6 +38,12 @@ export class ReplacedCopies {
     slots.forEach((slot, position) => {
       this.choose(position, this.#tx.copies.appendedMessageId(slot));
     });
+  }
+
+  /** What the mailbox uses less when the chosen copies are replaced. */
+  get freed(): Usage {
+    const bytes = [...this.#chosen.values()].reduce((sum, slot) => sum + this.#tx.sizeOf(slot), 0);
+    return { bytes, messages: this.#chosen.size };
   }
 
   /** `slots`: the emails of the command by position; they are in Sent now. */

@@ -3,6 +3,7 @@
 import { uuidOctets } from '../../../mail-format/ids.js';
 import { PackedIds } from '../../../mail-format/packed-ids.js';
 import type { ChangeOf, NewEmail } from '../../../store/changes/changes.js';
+import type { Usage } from '../../../store/limits/quotas.js';
 import { areSameKeywords } from './keyword-order.js';
 import type { MailboxState } from './state.js';
 
@@ -29,6 +30,8 @@ export class EmailChanges {
   /** Slots whose flags are the first of `#shared` and are not in `#sharedAt` yet: mostly the batch ends before they are read. */
   #unsharedSlots: readonly number[] | undefined;
   readonly #removed = new Set<number>();
+  /** Octets of the messages that the batch adds, without those that it removes. */
+  #addedBytes = 0;
   /** The first slot that the batch adds; slots below belong to the state. */
   readonly #firstAdded: number;
 
@@ -112,6 +115,10 @@ export class EmailChanges {
     return known?.modseq ?? this.#state.emails.modseq(slot);
   }
 
+  sizeOf(slot: number): number {
+    return this.#addedAt(slot)?.size ?? this.#state.emails.sizeOf(slot);
+  }
+
   receivedAt(slot: number): number {
     return this.#addedAt(slot)?.receivedAt ?? this.#state.emails.receivedAt(slot);
   }
@@ -119,6 +126,12 @@ export class EmailChanges {
   /** Emails with this Message-Id that the batch has added, newest first. */
   addedWith(messageId: string): NewEmail[] {
     return this.#added.filter((email) => email.messageId === messageId).reverse();
+  }
+
+  /** What the mailbox uses after the batch so far. */
+  get usage(): Usage {
+    const { bytes, messages } = this.#state.emails.usage;
+    return { bytes: bytes + this.#addedBytes, messages: messages + this.#added.length - this.#removed.size };
   }
 
   /** One more than the last slot, including those of the batch. */
@@ -130,6 +143,7 @@ export class EmailChanges {
   add(email: NewEmail, modseq: number): number {
     const slot = this.size;
     this.#added.push({ modseq, ...email });
+    this.#addedBytes += email.size;
     this.#addedSlots.set(email.id, slot);
     return slot;
   }
@@ -181,6 +195,8 @@ export class EmailChanges {
   }
 
   remove(slot: number): void {
+    if (this.#removed.has(slot)) return;
     this.#removed.add(slot);
+    this.#addedBytes -= this.sizeOf(slot);
   }
 }

@@ -2,6 +2,7 @@
 // rise with ids, because ids rise with time, so a binary search finds an id. A removed email leaves a dead slot until the mailbox is loaded
 // again.
 import { uuidText, uuidWords } from '../../../mail-format/ids.js';
+import type { Usage } from '../../../store/limits/quotas.js';
 import type { EmailPage } from '../../../store/mailboxes.js';
 import { KeywordColumns } from './keyword-columns.js';
 import { RecentChanges } from './recent-changes.js';
@@ -39,6 +40,8 @@ const ID = new DataView(ID_OCTETS.buffer);
 export class EmailColumns {
   #size = 0;
   #dead = 0;
+  /** Octets of the messages of the living emails. */
+  #bytes = 0;
   #capacity = 0;
   #ids: Uint32Array = NO_NUMBERS;
   #flags: Uint16Array = NO_FLAGS;
@@ -57,6 +60,11 @@ export class EmailColumns {
 
   get dead(): number {
     return this.#dead;
+  }
+
+  /** The living emails, and the octets of their messages. */
+  get usage(): Usage {
+    return { bytes: this.#bytes, messages: this.#size - this.#dead };
   }
 
   get octets(): number {
@@ -305,6 +313,7 @@ export class EmailColumns {
     this.#flags[slot]! &= ~ALIVE;
     this.#keywords.set(slot, []);
     this.#dead++;
+    this.#bytes -= this.#sizes.get(slot);
   }
 
   #fill(slot: number, flags: number, receivedAt: number, size: number, modseq: number, hasAttachments: boolean): void {
@@ -312,6 +321,7 @@ export class EmailColumns {
     const time = Math.min(Math.max(Math.round(receivedAt), EARLIEST), EARLIEST + WIDE_LIMIT - 1);
     this.#receivedAt.set(slot, modulo(this.#idTime(slot) - time + DISTANCE_BIAS));
     this.#sizes.set(slot, size);
+    this.#bytes += size;
     this.#changed(slot, modseq);
   }
 

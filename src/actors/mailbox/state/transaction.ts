@@ -7,8 +7,10 @@ import { isUuid } from '../../../mail-format/ids.js';
 import type { ListedSenders } from '../../../mail-format/senders.js';
 import type { AnnouncedEmail, Change, ChangeContent, ChangeOf, NewEmail } from '../../../store/changes/changes.js';
 import type { InlineMessages } from '../../../store/inline/inline-messages.js';
+import type { Usage } from '../../../store/limits/quotas.js';
 import type { FolderDefinition, Placement } from '../../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../../store/mailboxes.js';
+import { hasRoom } from '../../quotas/room.js';
 import type { PlanContext } from '../../runtime/behavior.js';
 import { NOTHING_PREFETCHED, type Prefetched } from '../commands/prefetch.js';
 import { FilterChanges } from '../filters/filter-changes.js';
@@ -150,6 +152,11 @@ export class MailboxTransaction {
     return this.#mailbox.emails.keywordNames();
   }
 
+  /** Octets of the message. */
+  sizeOf(slot: number): number {
+    return this.#mailbox.emails.sizeOf(slot);
+  }
+
   receivedAt(slot: number): number {
     return this.#mailbox.emails.receivedAt(slot);
   }
@@ -158,6 +165,17 @@ export class MailboxTransaction {
   modseq(slot: number, folderId?: string): number {
     const email = this.#mailbox.emails.modseq(slot);
     return folderId === undefined ? email : Math.max(email, this.folders.modseq(folderId, slot));
+  }
+
+  /** What the mailbox uses after the batch so far. */
+  get usage(): Usage {
+    return this.#mailbox.emails.usage;
+  }
+
+  /** Whether these messages would exceed the quota of the account or of its domain. */
+  exceedsQuota(added: Usage): boolean {
+    const { quota } = this.prefetched;
+    return quota !== undefined && !hasRoom({ ...quota, used: this.usage }, added);
   }
 
   /** Returns an email that the batch has added. */
@@ -358,6 +376,7 @@ export class MailboxTransaction {
       modseqAfter: this.#modseq,
       changes: this.#changes,
       counters: this.folders.counters(),
+      usage: this.usage,
       inbound: [...this.#consumed],
       contents: this.messages.contents,
       shared: this.messages.shared,

@@ -52,6 +52,7 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
     description: 'Who keeps this account cannot be reached just now',
     headers: RETRY_AFTER,
   },
+  507: { name: 'InsufficientStorage', description: 'The mailbox is full' },
 };
 
 const SUCCESSES: Readonly<Record<number, string>> = {

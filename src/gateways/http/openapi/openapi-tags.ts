@@ -14,6 +14,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Profile: 'The account and its additional addresses.',
   Preferences: 'How clients show mail to the account.',
   Senders: 'The senders whose mail goes to Junk, and those whose mail does not.',
+  Quota: 'What the mailbox uses and may use.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',
   Sessions: 'Browsers that are signed in to the page.',
   'Push subscriptions': 'Browsers that get new mail by Web Push.',

@@ -1,5 +1,6 @@
-// Limits of resources: GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208). An account has no limit of storage or of messages, and a
-// resource without a limit is not reported. The number of mailboxes has a limit, so the account is one quota root for it.
+// Limits of resources: GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208). The account is one quota root. A resource without a limit is not
+// reported: octets in units of 1,024 (STORAGE), messages, and mailboxes, which always have a limit.
+import type { AccountUsage } from '../../../actors/quotas/protocol.js';
 import { MOST_FOLDERS_OF_ROLE } from '../../../mail-format/folder-name.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok } from '../completion.js';
@@ -13,6 +14,8 @@ import { mailboxName } from '../wire/format.js';
 const AFTER_LOGIN: readonly SessionState[] = ['authenticated', 'selected'];
 /** The name of the only quota root. */
 const ROOT = '';
+/** RFC 9208 §5.1: STORAGE counts units of this many octets. */
+const STORAGE_UNIT = 1024;
 
 export const quotaCommands: readonly Command[] = [
   command<string>({ name: 'GETQUOTA', states: AFTER_LOGIN, parse: (reader) => reader.astring(), run: getQuota }),
@@ -32,20 +35,36 @@ export const quotaCommands: readonly Command[] = [
 
 async function getQuota(session: Session, root: string): Promise<Completion> {
   if (root !== ROOT) return no('There is no such quota root', 'NONEXISTENT');
-  session.output.write(quota(await mailboxTree(session)));
+  session.output.write(await quota(session, await mailboxTree(session)));
   return ok('GETQUOTA completed');
 }
 
 async function getQuotaRoot(session: Session, name: string): Promise<Completion> {
   const tree = await mailboxTree(session);
   if (tree.find(name)?.folder === undefined) return noSuchMailbox();
-  session.output.write(`* QUOTAROOT ${mailboxName(name, takesUtf8(session))} "${ROOT}"\r\n${quota(tree)}`);
+  const resources = await quota(session, tree);
+  session.output.write(`* QUOTAROOT ${mailboxName(name, takesUtf8(session))} "${ROOT}"\r\n${resources}`);
   return ok('GETQUOTAROOT completed');
 }
 
+async function quota({ context, accountId }: Session, tree: MailboxTree): Promise<string> {
+  const usage = await context.quotas?.usageOf(accountId);
+  const resources = [...(usage === undefined ? [] : limitedResources(usage)), mailboxes(tree)];
+  return `* QUOTA "${ROOT}" (${resources.join(' ')})\r\n`;
+}
+
+/** A part of a unit counts as one, so that a full mailbox is shown as full. */
+function limitedResources({ used, limit }: AccountUsage): readonly string[] {
+  const storage = (bytes: number) => Math.ceil(bytes / STORAGE_UNIT);
+  return [
+    ...(limit.bytes === null ? [] : [`STORAGE ${storage(used.bytes)} ${storage(limit.bytes)}`]),
+    ...(limit.messages === null ? [] : [`MESSAGE ${used.messages} ${limit.messages}`]),
+  ];
+}
+
 /** CREATE makes labels, so the limit is the number of mailboxes plus the number of labels that may still be added. */
-function quota({ mailboxes }: MailboxTree): string {
+function mailboxes({ mailboxes }: MailboxTree): string {
   const roles = mailboxes.flatMap(({ folder }) => (folder === undefined ? [] : [folder.role]));
   const room = Math.max(0, MOST_FOLDERS_OF_ROLE - roles.filter((role) => role === 'label').length);
-  return `* QUOTA "${ROOT}" (MAILBOX ${roles.length} ${roles.length + room})\r\n`;
+  return `MAILBOX ${roles.length} ${roles.length + room}`;
 }

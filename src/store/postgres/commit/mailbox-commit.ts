@@ -72,6 +72,8 @@ interface Fence {
   readonly epoch: number;
   readonly before: number;
   readonly after: number;
+  readonly bytes?: number | undefined;
+  readonly messages?: number | undefined;
 }
 
 /**
@@ -104,7 +106,8 @@ class CommitRows {
   #add(change: MailboxChange, deferredFlags: DeferredFlags): void {
     const a = change.accountId;
     const coalesced = coalesce(change.changes);
-    this.fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
+    const { epoch, modseqBefore: before, modseqAfter: after, usage } = change;
+    this.fences.push({ a, epoch, before, after, ...usage });
     for (const id of endedInbound(change)) this.consumed.push({ a, id });
     for (const email of coalesced.emailsAdded) this.added.push(emailRow(a, email));
     this.#addFlags(change, coalesced, deferredFlags);
@@ -166,7 +169,7 @@ const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
 const NOTHING = pieces``;
-const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint)';
+const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint, bytes bigint, messages bigint)';
 const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
 
 /** Whether every kind of rows has at most one: each mixture would be another statement to prepare. */
@@ -252,7 +255,9 @@ function statementOf(
     ${part((sql, due) => lookForInbound(sql, due, isRepeated), rows.consumed)}
     ${areShared ? weighShared(pieces, shared, isFit, until) : NOTHING}
     , passed as (
-      update accounts t set modseq = f.after from fence f
+      update accounts t
+      set modseq = f.after, used_bytes = f.bytes, used_messages = f.messages, used_modseq = case when f.bytes is not null then f.after end
+      from fence f
       where t.id = f.a and ${isFit} ${areShared ? isAble(pieces) : until}
       returning t.id as a, t.shard
     ), passed_ids as materialized (

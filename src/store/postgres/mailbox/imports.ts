@@ -33,6 +33,15 @@ export function postgresImports(sql: Sql): ImportStore {
       return row.count;
     },
 
+    async waitingUse(accountId) {
+      const [row] = await guarded(
+        () => sql<[{ bytes: number; messages: number }]>`
+          select coalesce(sum((envelope -> 'summary' ->> 'size')::float8), 0)::float8 as bytes, count(*)::int as messages
+          from inbound where account_id = ${accountId} and import_number is not null`,
+      );
+      return row;
+    },
+
     async accounts(shards) {
       const rows = await guarded(
         () => sql<{ id: string }[]>`

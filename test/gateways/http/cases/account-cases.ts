@@ -51,6 +51,14 @@ const PRIVATE_ENDPOINTS = [
 
 /** The cases of the account's own routes, by `METHOD path`. */
 export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
+  'GET /api/quota': [
+    {
+      as: ['api:read'],
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { bytes: { used: 300, limit: 1_000 }, messages: { used: 3, limit: null } }),
+    },
+    { as: ['imap'], status: 403 },
+  ],
   'GET /api/sessions': [
     {
       status: 200,

@@ -240,12 +240,20 @@ test('annotations are set, read by depth and size, and removed', async (t) => {
   t.deepEqual(await get('a /private/comment'), ['METADATA a (/private/comment NIL)', 'OK GETMETADATA completed']);
 });
 
-test('the account is a quota root with the number of its mailboxes', async (t) => {
-  const { client, tagged } = await start(t);
+test('the account is a quota root for octets, messages and mailboxes', async (t) => {
+  const { gateway, client, tagged } = await start(t);
   await tagged('CREATE a');
   t.deepEqual((await client.command('GETQUOTAROOT a')).untagged, ['QUOTAROOT a ""', 'QUOTA "" (MAILBOX 7 506)']);
   t.deepEqual((await client.command('GETQUOTA ""')).untagged, ['QUOTA "" (MAILBOX 7 506)']);
   t.regex(await tagged('GETQUOTA other'), /^NO \[NONEXISTENT\] /);
   t.regex(await tagged('GETQUOTAROOT nothing'), /^NO \[NONEXISTENT\] /);
+  const { context } = gateway;
+  const used = { bytes: 2_049, messages: 7 };
+  const limits = async (bytes: number | null, messages: number | null) => {
+    Object.assign(context, { quotas: { usageOf: async () => ({ used, limit: { bytes, messages } }) } });
+    return (await client.command('GETQUOTA ""')).untagged;
+  };
+  t.deepEqual(await limits(null, null), ['QUOTA "" (MAILBOX 7 506)']);
+  t.deepEqual(await limits(10_240, 8), ['QUOTA "" (STORAGE 3 10 MESSAGE 7 8 MAILBOX 7 506)']);
   t.regex(await tagged('SETQUOTA "" (STORAGE 512)'), /^NO \[NOPERM\] /);
 });

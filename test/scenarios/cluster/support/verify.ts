@@ -36,6 +36,7 @@ export async function verify(t: ExecutionContext, { load, sql, accounts, node }:
   t.deepEqual(await brokenFolders(sql), [], 'counters or UIDs differ from the rows');
   t.deepEqual(await brokenUids(sql), [], 'UIDs went back or repeat');
   t.deepEqual(await brokenLogs(sql), [], 'changes without an event');
+  t.deepEqual(await brokenUse(sql), [], 'what accounts use differs from their emails');
   const bodiless = await sql`select 1 from emails e where not exists (select 1 from blobs b where b.hash = e.blob)`;
   t.is(bodiless.length, 0, 'emails without their bytes');
 }
@@ -60,6 +61,15 @@ async function allPlaced(sql: Sql): Promise<void> {
     if (Date.now() > deadline) throw new Error(`${row.waiting} accepted messages are not placed`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/** Accounts whose last commit a node of this version made. */
+async function brokenUse(sql: Sql): Promise<readonly unknown[]> {
+  return sql`
+    select a.email, a.used_bytes, a.used_messages, sum(e.size) as bytes, count(e.id) as messages
+    from accounts a left join emails e on e.account_id = a.id
+    where a.used_modseq = a.modseq group by a.id
+    having a.used_bytes <> coalesce(sum(e.size), 0) or a.used_messages <> count(e.id)`;
 }
 
 async function brokenFolders(sql: Sql): Promise<unknown[]> {

@@ -34,6 +34,14 @@ export const settings: Translation<typeof english> = {
   'settings.profile.empty': 'Ein Name ist nötig. Bis Sie einen schreiben, bleibt „{name}“.',
   'settings.profile.address': 'Adresse',
   'settings.profile.addresses': 'Adressen',
+  'settings.storage': 'Speicher',
+  'settings.storage.bytes': '{used} belegt',
+  'settings.storage.bytesOf': '{used} von {limit} belegt',
+  'settings.storage.messages': { one: '{count} E-Mail', other: '{count} E-Mails' },
+  'settings.storage.messagesOf': { one: '{used} von {count} E-Mail', other: '{used} von {count} E-Mails' },
+  'settings.storage.scarce':
+    'Das Postfach ist fast voll. Löschen Sie E-Mails, die Sie nicht mehr brauchen, und leeren Sie den Papierkorb: Auch E-Mails darin zählen.',
+  'settings.storage.notRead': 'Die Belegung konnte nicht gelesen werden. {reason}',
   'settings.section.devices': 'Geräte',
   'settings.devices.about':
     'Diese Browser sind in Ihrem Konto angemeldet. Wen Sie abmelden, der verliert sofort den Zugang.',

@@ -30,6 +30,14 @@ export const settings = {
   'settings.profile.empty': 'A name is needed. Until you write one, “{name}” is kept.',
   'settings.profile.address': 'Address',
   'settings.profile.addresses': 'Addresses',
+  'settings.storage': 'Storage',
+  'settings.storage.bytes': '{used} in use',
+  'settings.storage.bytesOf': '{used} of {limit} in use',
+  'settings.storage.messages': { one: '{count} email', other: '{count} emails' },
+  'settings.storage.messagesOf': { one: '{used} of {count} email', other: '{used} of {count} emails' },
+  'settings.storage.scarce':
+    'The mailbox is nearly full. Delete emails that you no longer need, and empty the trash: emails there count too.',
+  'settings.storage.notRead': 'What is in use could not be read. {reason}',
   'settings.section.devices': 'Devices',
   'settings.devices.about':
     'These browsers are signed in to your account. One that you sign out loses its access at once.',

@@ -144,13 +144,14 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       replies: { 201: draftDetail },
       replyFields: TAGGED,
       // Somebody may delete the draft before it is read.
-      problems: [404],
+      problems: [404, 507],
       handler: async (call) => {
         const { accountId } = call.principal;
         const create = (draft: WrittenDraft) => mailboxes.of(accountId).ask('createDraft', { draft });
         const outcome = await write(accountId, call.body, undefined, create);
         if (outcome instanceof Problem) return outcome;
-        return outcome.reply === undefined ? tooMany() : shown(201, call, outcome.reply.id);
+        if (outcome.refusal === 'tooMany') return tooMany();
+        return outcome.reply === undefined ? refused(outcome.refusal) : shown(201, call, outcome.reply.id);
       },
     }),
     defineRoute({
@@ -178,6 +179,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       example: EXAMPLE,
       isConditional: true,
       replies: { 204: EMPTY },
+      problems: [507],
       replyFields: TAGGED,
       handler: async ({ principal, params, body, ifMatch }) => {
         const outboundId = params.id;
@@ -218,7 +220,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       example: { sendAt: '2027-01-04T09:00:00+01:00' },
       isConditional: true,
       replies: { 200: queued },
-      problems: [400, 413],
+      problems: [400, 413, 507],
       handler: async ({ principal, params, body, ifMatch: field }) => {
         const how = { sendAt: body.sendAt, original: originalOf(body) };
         const { ifMatch } = versionsOf(field);

@@ -65,6 +65,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       uploads: uploads(sources),
       example: { textBody: 'Thank you!', replyAll: false },
       replies: { 200: queued },
+      problems: [507],
       handler: async ({ principal, params, body }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
@@ -109,6 +110,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       uploads: uploads(sources),
       example: { textBody: 'For you.', recipients: [{ address: 'bob@example.org', type: 'To' }] },
       replies: { 200: queued },
+      problems: [507],
       handler: async (call) => {
         const { principal, params, body } = call;
         const sender = await senderOf(sources.profiles, principal.accountId);

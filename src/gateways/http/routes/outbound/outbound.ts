@@ -91,6 +91,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       uploads: uploads(sources),
       example: EXAMPLE,
       replies: { 200: queued },
+      problems: [507],
       handler: async ({ principal, body }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
         const from = await ownAddress(sender, body.fromAddress);

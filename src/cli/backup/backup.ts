@@ -3,18 +3,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { backupOctets } from '../import-export/backup/backup.js';
-import { writeBackupFile } from '../import-export/backup/backup-file.js';
-import type { KeptFile } from '../import-export/backup/contents.js';
-import { type Encryption, encrypterOf } from '../import-export/backup/encryption.js';
-import { readConfig } from '../node/config/config.js';
-import type { StoreSnapshot } from '../store/backup/store-snapshot.js';
-import { noteBackup } from '../store/postgres/backup/last-backup.js';
-import { withSnapshot } from '../store/postgres/backup/snapshot.js';
-import { fileFault, readNamed } from './named-files.js';
-import { CommandError, inert, reporting } from './output.js';
-import { progressTo } from './progress.js';
-import { readingStore } from './store.js';
+import { backupOctets } from '../../import-export/backup/backup.js';
+import { writeBackupFile } from '../../import-export/backup/backup-file.js';
+import type { KeptFile } from '../../import-export/backup/contents.js';
+import { type Encryption, encrypterOf } from '../../import-export/backup/encryption.js';
+import { readConfig } from '../../node/config/config.js';
+import type { StoreSnapshot } from '../../store/backup/store-snapshot.js';
+import { noteBackup } from '../../store/postgres/backup/last-backup.js';
+import { withSnapshot } from '../../store/postgres/backup/snapshot.js';
+import { fileFault, readNamed } from '../named-files.js';
+import { CommandError, inert, reporting } from '../output.js';
+import { progressTo } from '../progress.js';
+import { readingStore } from '../store.js';
 
 interface Options {
   readonly passphraseFile?: string;
