@@ -78,6 +78,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, '/private/comment', ${Buffer.from('x')})`;
     await sql`insert into passkeys (id, account_id, name, rp_id, credential_id, public_key, counter, transports)
       values (${randomUUID()}, ${id}, '', 'localhost', ${Buffer.from(id)}, '', 0, '{}')`;
+    await sql`insert into verification_mails (account_id, address) values (${id}, 'x@y.z')`;
     await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;
     await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, seq)
       values (${id}, ${randomUUID()}, '', '', '', 1)`;
