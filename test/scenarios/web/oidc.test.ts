@@ -17,7 +17,7 @@ testInBrowser('a browser signs in at the provider and goes on where it was; refu
   const origin = `http://localhost:${port(node, 'http')}`;
   const window = await openWindow(t, origin, { path: '/archive' });
   const { page, context, faults } = window;
-  const begin = page.getByRole('button', { name: `Sign in with ${new URL(provider.authority).host}` });
+  const begin = page.getByRole('button', { name: `Continue with ${new URL(provider.authority).host}` });
   await begin.waitFor();
   t.deepEqual(await accessibilityFaults(window), []);
 

@@ -29,7 +29,7 @@ async function windowWithAuthenticator(t: ExecutionContext) {
 testInBrowser('a passkey is offered once, is then the way in, and is removed in the settings', async (t) => {
   const { window, account, verifies } = await windowWithAuthenticator(t);
   const { page, context, faults } = window;
-  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
   t.deepEqual(await accessibilityFaults(window), []);
   await signIn(window, account.key);
 
@@ -54,10 +54,10 @@ testInBrowser('a passkey is offered once, is then the way in, and is removed in 
 
   await page.getByRole('button', { name: 'Sign out of this browser' }).click();
   await verifies(false);
-  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('No passkey was used. Try again, or sign in with a key or a link.').waitFor();
   await verifies(true);
-  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
   await passkeys.getByText('Last used: today').waitFor();
 
   await page.getByRole('button', { name: /^Remove: / }).click();
@@ -71,7 +71,7 @@ testInBrowser('a passkey is offered once, is then the way in, and is removed in 
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await context.clearCookies();
   await page.reload();
-  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('This passkey does not sign in').waitFor();
   t.deepEqual(faults, []);
 });

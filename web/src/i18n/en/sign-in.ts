@@ -8,8 +8,8 @@ export const signIn = {
   'signIn.link': 'Without a key, the operator makes a link that signs you in once:',
   'signIn.demo': 'The demo (npm start) prints such a link when it starts.',
   'signIn.refused': 'This key is not valid. Check that all of it was pasted; it may also have been revoked.',
-  'signIn.passkey': 'Sign in with a passkey',
-  'signIn.oidc': 'Sign in with {provider}',
+  'signIn.passkey': 'Use a passkey',
+  'signIn.oidc': 'Continue with {provider}',
   'signIn.oidc.foreign': 'Nobody was signed in: this sign-in was not begun here, or it is over. Begin it again.',
   'signIn.oidc.late': 'Nobody was signed in: the answer of the provider was used, or came too late. Begin again.',
   'signIn.oidc.denied':
