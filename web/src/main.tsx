@@ -30,10 +30,12 @@ installSprite();
 startRouter();
 startKeyboard();
 undo.resume((inverses) => takeBack(store, inverses));
+const page = document.getElementById('page')!;
+page.replaceChildren();
 render(
   <StoreContext.Provider value={store}>
     <App />
   </StoreContext.Provider>,
-  document.getElementById('page')!,
+  page,
 );
 startWorker();

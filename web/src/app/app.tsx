@@ -18,16 +18,35 @@ import { UndoStrip } from './undo-strip.js';
 import { ComposeButton, Writing } from './writing.js';
 
 export function App() {
-  const { access, isCutOff } = useStore();
   return (
     <>
       <ConnectionLine />
-      {access.value === 'signedOut' && <SignIn />}
-      {access.value === 'signedIn' && <Mail />}
-      {access.value === 'unknown' && isCutOff.value && <NothingKept />}
+      <Account />
       <UndoStrip />
       <KeysSheet />
     </>
+  );
+}
+
+/** The mail is there before it is known whose it is, where the last visit of the browser was signed in. */
+function Account() {
+  const { access, isCutOff } = useStore();
+  if (access.value === 'signedOut') return <SignIn />;
+  if (access.value === 'signedIn') return <Mail />;
+  if (isCutOff.value) return <NothingKept />;
+  return access.value === 'expected' ? <Mail /> : <EmptyFrame />;
+}
+
+/** As index.html has it, which the first paint shows. */
+function EmptyFrame() {
+  return (
+    <div class="mail" aria-hidden="true">
+      <div class="folders" />
+      <div class="panes">
+        <div class="list-pane" />
+        <div class="message-pane" />
+      </div>
+    </div>
   );
 }
 

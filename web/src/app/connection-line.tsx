@@ -8,7 +8,11 @@ export function ConnectionLine() {
   const isShown = isOffline.value || connection.value === 'reconnecting';
   return (
     <div class="connection-line" role="status">
-      {isShown && <span>{t(isOffline.value ? 'app.offline' : 'app.reconnecting')}</span>}
+      {isShown && (
+        <span>
+          <span>{t(isOffline.value ? 'app.offline' : 'app.reconnecting')}</span>
+        </span>
+      )}
     </div>
   );
 }

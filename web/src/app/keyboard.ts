@@ -2,6 +2,10 @@
 import { signal } from '@preact/signals';
 import type { PlainKey } from '../i18n/t.js';
 
+/** The parts of the sheet, in its order. */
+export const KEY_GROUPS = ['list', 'act', 'write', 'go', 'page'] as const;
+export type KeyGroup = (typeof KEY_GROUPS)[number];
+
 export interface Shortcut {
   /** As `KeyboardEvent.key` has it, such as `c`, `#` or `Enter`; `g i` is two keys, one after the other. */
   readonly keys: string;
@@ -13,14 +17,19 @@ export interface Shortcut {
 
 const SEQUENCE_MS = 1500;
 
-export const bound = signal<readonly Shortcut[]>([]);
+interface Bound extends Shortcut {
+  readonly group: KeyGroup;
+}
+
+export const bound = signal<readonly Bound[]>([]);
 let pending: { readonly key: string; readonly until: number } | undefined;
 
-/** Returns what unbinds them. */
-export function bindKeys(shortcuts: readonly Shortcut[]): () => void {
-  bound.value = [...bound.peek(), ...shortcuts];
+/** Returns what unbinds them. `group`: where the sheet lists them. */
+export function bindKeys(group: KeyGroup, shortcuts: readonly Shortcut[]): () => void {
+  const added = shortcuts.map((shortcut) => ({ ...shortcut, group }));
+  bound.value = [...bound.peek(), ...added];
   return () => {
-    bound.value = bound.peek().filter((one) => !shortcuts.includes(one));
+    bound.value = bound.peek().filter((one) => !added.includes(one));
   };
 }
 

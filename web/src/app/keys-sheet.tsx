@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
-import { bindKeys, bound, type Shortcut } from './keyboard.js';
+import { bindKeys, bound, KEY_GROUPS, type KeyGroup } from './keyboard.js';
 
 /** As keyboards name them. */
 const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: '↵' };
@@ -17,7 +17,7 @@ function showKeys(): void {
 
 export function KeysSheet() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => bindKeys([{ keys: '?', text: 'keys.sheet', run: showKeys }]), []);
+  useEffect(() => bindKeys('page', [{ keys: '?', text: 'keys.sheet', run: showKeys }]), []);
   useEffect(() => {
     if (isOpen.value) dialog.current?.showModal();
   }, [isOpen.value]);
@@ -34,8 +34,23 @@ export function KeysSheet() {
         </button>
       </header>
       <p class="hint">{t('keys.hint')}</p>
+      <div class="keys-groups">
+        {KEY_GROUPS.map((group) => (
+          <Group key={group} group={group} />
+        ))}
+      </div>
+    </dialog>
+  );
+}
+
+function Group({ group }: { readonly group: KeyGroup }) {
+  const lines = listed(group);
+  if (lines.length === 0) return null;
+  return (
+    <section aria-labelledby={`keys-${group}`}>
+      <h3 id={`keys-${group}`}>{t(`keys.group.${group}`)}</h3>
       <dl>
-        {listed(bound.value).map(([text, keys]) => (
+        {lines.map(([text, keys]) => (
           <div key={text}>
             <dt>
               {keys.map((one) => (
@@ -46,15 +61,15 @@ export function KeysSheet() {
           </div>
         ))}
       </dl>
-    </dialog>
+    </section>
   );
 }
 
-/** What the keys do, each once, with all keys that do it. */
-function listed(shortcuts: readonly Shortcut[]): [text: string, keys: string[]][] {
+/** What the keys of a group do, each once, with all keys that do it. */
+function listed(group: KeyGroup): [text: string, keys: string[]][] {
   const texts = new Map<string, string[]>();
-  for (const { keys, text } of shortcuts) {
-    if (text === undefined) continue;
+  for (const { keys, text, group: of } of bound.value) {
+    if (text === undefined || of !== group) continue;
     const shown = t(text);
     const known = texts.get(shown) ?? [];
     if (!known.includes(keys)) texts.set(shown, [...known, keys]);

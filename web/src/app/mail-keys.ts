@@ -19,8 +19,9 @@ const PLACES: readonly [keys: string, place: Place, text: PlainKey][] = [
 
 /** `isList`: the other keys are for what is in a list. */
 export function useMailKeys(store: Store, isList: boolean): void {
-  useEffect(() => bindKeys(places()), []);
-  useEffect(() => (isList ? bindKeys([...moving(store), ...acting(store)]) : undefined), [store, isList]);
+  useEffect(() => bindKeys('go', places()), []);
+  useEffect(() => (isList ? bindKeys('list', moving(store)) : undefined), [store, isList]);
+  useEffect(() => (isList ? bindKeys('act', acting(store)) : undefined), [store, isList]);
 }
 
 function places(): Shortcut[] {

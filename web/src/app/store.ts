@@ -26,15 +26,18 @@ import { isListRoute, type ListRoute } from './route.js';
 import { route } from './router.js';
 import { undo } from './undo.js';
 
-export type Access = 'unknown' | 'signedIn' | 'signedOut';
+/** `expected`: nobody knows yet, but the last visit of this browser was signed in. */
+export type Access = 'unknown' | 'expected' | 'signedIn' | 'signedOut';
 
 const MINUTE_MS = 60_000;
 /** The page keeps the theme, so that its next load has the colours before the preferences are read. */
 const THEME = 'mansio.theme';
+/** The browser has this while it is signed in. */
+const SIGNED_IN = 'mansio.signedIn';
 
 export class Store {
   readonly client: MansioClient;
-  readonly access = signal<Access>('unknown');
+  readonly access = signal<Access>(localStorage.getItem(SIGNED_IN) === null ? 'unknown' : 'expected');
   readonly connection = signal<ConnectionState>('connecting');
   /** Nothing reaches the server, and the browser knows that it has no network. */
   readonly isOffline = computed(() => !this.#isOnline.value && this.connection.value !== 'live');
@@ -105,6 +108,7 @@ export class Store {
     this.profile.value = profile;
     this.access.value = 'signedIn';
     this.hasEnded.value = false;
+    localStorage.setItem(SIGNED_IN, '');
     this.#known();
   }
 
@@ -181,6 +185,7 @@ export class Store {
     this.#subscriptions = [];
     this.list.leave();
     this.access.value = 'signedOut';
+    localStorage.removeItem(SIGNED_IN);
     this.#known();
     this.profile.value = undefined;
     this.folders.value = [];

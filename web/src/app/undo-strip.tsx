@@ -11,7 +11,7 @@ const PATIENCE_MS = 500;
 const LONGEST_MS = 600_000;
 
 export function UndoStrip() {
-  useEffect(() => bindKeys([{ keys: 'z', text: 'undo.key', run: () => void takeBack() }]), []);
+  useEffect(() => bindKeys('act', [{ keys: 'z', text: 'undo.key', run: () => void takeBack() }]), []);
   const shown = strip.value;
   return (
     <div class="undo-place" role="status" aria-live="polite">

@@ -23,7 +23,7 @@ export function Writing() {
     });
     return () => (store.hasEnded.peek() ? compose.pause() : compose.stop());
   }, [account]);
-  useEffect(() => bindKeys(keys(store)), [store]);
+  useEffect(() => bindKeys('write', keys(store)), [store]);
   const { value: shown } = route;
   useEffect(() => {
     if (shown.view !== 'compose' || account === undefined) return;

@@ -18,6 +18,7 @@ import {
   type Recipients,
   type RecipientType,
 } from './recipients.js';
+import { windowName } from './window-name.js';
 
 /** The editor as the window uses it, once it is loaded. */
 export interface LoadedEditor {
@@ -123,6 +124,12 @@ export class ComposeWindow {
       html: this.#html,
       headers: this.#headers,
     };
+  }
+
+  /** What tells the window from others; empty when there is nothing in it. */
+  name(): string {
+    this.#read();
+    return windowName(this.subject.value, this.recipients.value, this.#html);
   }
 
   setRecipients(type: RecipientType, list: readonly Recipient[]): void {

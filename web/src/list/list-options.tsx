@@ -2,6 +2,7 @@
 import type { EmailSort, PreferenceChanges } from '../../../src/client/index.js';
 import { sayFailed } from '../app/failure.js';
 import { type Store, useStore } from '../app/store.js';
+import { Icon } from '../design/icon.js';
 import { Menu, MenuGroup, MenuItem } from '../design/menu.js';
 import { type PlainKey, t } from '../i18n/t.js';
 import { isSortable, type ListFilter } from './list-query.js';
@@ -31,7 +32,16 @@ export function ListOptions() {
   const filter = FILTERS.find(([one]) => one === list.filter.value)!;
   const shown = list.filter.value === 'all' ? t(order[1]) : t(filter[1]);
   return (
-    <Menu class="button is-plain list-options" label={shown} name={`${t('list.options')}: ${shown}`}>
+    <Menu
+      class="button list-options"
+      label={
+        <>
+          {shown}
+          <Icon name="chevron-down" />
+        </>
+      }
+      name={`${t('list.options')}: ${shown}`}
+    >
       {(close) => (
         <>
           <MenuGroup label={t('list.show')}>

@@ -57,15 +57,31 @@ function ListHead({ store }: { readonly store: Store }) {
   }, [title, store.folders.value]);
   return (
     <header class="list-head">
-      <h1>{title}</h1>
-      <span class="list-counts" aria-live="off">
-        {isLoading && total === 0 ? '' : counts}
-      </span>
+      <div class="list-name">
+        <h1>{title}</h1>
+        {list.arrived.value > 0 ? (
+          <Arrived count={list.arrived.value} />
+        ) : (
+          <span class="list-counts" aria-live="off">
+            {isLoading && total === 0 ? '' : counts}
+          </span>
+        )}
+      </div>
       <ListOptions />
       <div class="picker-place">
         <Picker place="list" />
       </div>
     </header>
+  );
+}
+
+/** What has come above the rows that are seen. It stands in place of the counts, so that it covers nothing. */
+function Arrived({ count }: { readonly count: number }) {
+  return (
+    <button type="button" class="arrived" onClick={() => document.querySelector('.list-scroll')?.scrollTo({ top: 0 })}>
+      <Icon name="arrow-up" />
+      {t('list.new', { count })}
+    </button>
   );
 }
 

@@ -27,6 +27,8 @@ export class ListStore {
   readonly view = signal<ListView>(NOTHING);
   /** Names the list that `view` is of. */
   readonly key = signal('');
+  /** How many emails have come above what is seen. */
+  readonly arrived = signal(0);
   /** The row that the keys are at. */
   readonly cursorId = signal<string | undefined>(undefined);
   readonly selected = signal<ReadonlySet<string>>(new Set());

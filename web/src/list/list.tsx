@@ -1,12 +1,11 @@
 // The rows of the list. Only those near what is seen are drawn. When mail arrives or leaves, the row under the eye or the pointer stays where
-// it is; what has come above is counted by a pill.
+// it is; what has come above is counted (list-pane.tsx shows it).
 import './list.css';
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Store, useStore } from '../app/store.js';
 import { openListed } from '../app/writing.js';
-import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { type GroupHeader, groupHeaders } from './date-groups.js';
 import { endDrag, startDrag } from './drag.js';
@@ -17,6 +16,7 @@ import { cancelSwipe, endSwipe, moveSwipe, startSwipe } from './swipe.js';
 const ROW_PX = { comfortable: 77, compact: 44, spacious: 92 } as const;
 const HEADER_PX = 36;
 const OVERSCAN = 6;
+const FIRST_ROWS = 8;
 
 /** What is seen of the list. */
 interface Seen {
@@ -35,29 +35,24 @@ export function List() {
   const scroller = useRef<HTMLDivElement>(null);
   const seen = useSignal<Seen>({ top: 0, height: 900 });
   const shown = useShown(store);
-  const arrived = useHeldRows(store, scroller, seen, shown);
+  useHeldRows(store, scroller, seen, shown);
   const { geometry, headers } = shown.value;
   const { start, end } = geometry.between(seen.value.top, seen.value.top + seen.value.height);
   useLayoutEffect(() => list.see(start, end), [list, start, end]);
   const onScroll = () => {
     measure(scroller.current!, seen);
-    if (seen.peek().top === 0) arrived.value = 0;
+    if (seen.peek().top === 0) list.arrived.value = 0;
   };
   const density = store.preferences.value?.displayDensity ?? 'comfortable';
   return (
     <div class="list-place">
-      {arrived.value > 0 && (
-        <button type="button" class="arrived" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
-          <Icon name="arrow-up" />
-          {t('list.new', { count: arrived.value })}
-        </button>
-      )}
       <div class="list-scroll" ref={scroller} onScroll={onScroll} tabIndex={-1}>
         <div
           role="listbox"
           class={`list is-${density}`}
           aria-label={t('list.title')}
           aria-multiselectable
+          aria-busy={geometry.total === 0}
           style={{ height: `${geometry.height}px` }}
           onClick={(event) => clicked(store, event)}
           onDragStart={(event) => startDrag(store, event)}
@@ -97,6 +92,7 @@ interface RowsProps {
 
 function Rows({ store, geometry, from, to }: RowsProps) {
   const { list, openId, preferences, now } = store;
+  if (geometry.total === 0 && list.view.value.isLoading) return <FirstRows geometry={geometry} />;
   const route = list.route.value;
   const role = store.folderOf(route)?.role;
   const cursor = list.indexOf(list.cursorId.value);
@@ -129,6 +125,11 @@ function Rows({ store, geometry, from, to }: RowsProps) {
   });
 }
 
+/** What is seen of a list of which nothing is known yet. */
+function FirstRows({ geometry }: { readonly geometry: ListGeometry }) {
+  return Array.from({ length: FIRST_ROWS }, (_, index) => <WaitingRow key={index} top={geometry.top(index)} />);
+}
+
 function useShown(store: Store): ReadonlySignal<Shown> {
   return useComputed(() => {
     const { list, preferences, now } = store;
@@ -148,14 +149,14 @@ function useShown(store: Store): ReadonlySignal<Shown> {
   });
 }
 
-/** Keeps the rows that are seen where they are, and returns how many have come above them. */
+/** Keeps the rows that are seen where they are, and counts how many have come above them. */
 function useHeldRows(
   { list }: Store,
   scroller: RefObject<HTMLDivElement | null>,
   seen: Signal<Seen>,
   shown: ReadonlySignal<Shown>,
-) {
-  const arrived = useSignal(0);
+): void {
+  const { arrived } = list;
   const held = useRef<{ key: string; anchors: Anchor[]; total: number }>({
     key: '',
     anchors: [],
@@ -186,7 +187,6 @@ function useHeldRows(
   }, [seen.value]);
   useResize(scroller, seen);
   useCursor(list, scroller, shown);
-  return arrived;
 }
 
 /** Rows are drawn again only when other ones are seen. */

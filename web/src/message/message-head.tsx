@@ -1,5 +1,5 @@
-// Who sent an email to whom and when, and what was proven of it; details on request.
-import { useSignal } from '@preact/signals';
+// Who sent an email to whom and when, and what was proven of it; details on request. What the list knows is shown before the email is there.
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { EmailDetail } from '../../../src/client/index.js';
 import { useStore } from '../app/store.js';
@@ -10,14 +10,16 @@ import { t } from '../i18n/t.js';
 import { proofOf } from './authentication.js';
 import { recipientNames } from './recipient-names.js';
 
-export function MessageHead({ email }: { readonly email: EmailDetail }) {
-  const { now, profile } = useStore();
+interface HeadProps {
+  readonly known: Pick<EmailDetail, 'fromAddress' | 'fromDisplayName' | 'receivedAt'>;
+  readonly email: EmailDetail | undefined;
+}
+
+export function MessageHead({ known, email }: HeadProps) {
+  const { now } = useStore();
   const isOpen = useSignal(false);
-  const { fromAddress, fromDisplayName, recipients } = email;
-  const received = new Date(email.receivedAt);
-  const own = profile.value;
-  const ownAddresses = own === undefined ? [] : [own.email, ...own.additionalAddresses.map(({ address }) => address)];
-  const names = recipientNames(recipients, ownAddresses, t('message.me'));
+  const { fromAddress, fromDisplayName, receivedAt } = known;
+  const received = new Date(receivedAt);
   return (
     <div class="message-head">
       <Avatar name={fromDisplayName} address={fromAddress} />
@@ -30,28 +32,37 @@ export function MessageHead({ email }: { readonly email: EmailDetail }) {
             </bdi>
           )}
         </div>
-        <button
-          type="button"
-          class="message-details-button"
-          aria-expanded={isOpen.value}
-          aria-controls="message-details"
-          onClick={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
-          <bdi>{names === '' ? t('message.noRecipients') : t('message.to', { names })}</bdi>
-          <span class="unseen">{t('message.details')}</span>
-          <Icon name={isOpen.value ? 'chevron-up' : 'chevron-down'} />
-        </button>
+        {email && <DetailsButton email={email} isOpen={isOpen} />}
       </div>
       <div class="message-when">
-        <time dateTime={email.receivedAt} title={longDate(received)}>
+        <time dateTime={receivedAt} title={longDate(received)}>
           {shortDate(received, now.value)}
         </time>
-        <Proof email={email} />
+        {email && <Proof email={email} />}
       </div>
-      {isOpen.value && <Details email={email} />}
+      {email && isOpen.value && <Details email={email} />}
     </div>
+  );
+}
+
+function DetailsButton({ email, isOpen }: { readonly email: EmailDetail; readonly isOpen: Signal<boolean> }) {
+  const own = useStore().profile.value;
+  const ownAddresses = own === undefined ? [] : [own.email, ...own.additionalAddresses.map(({ address }) => address)];
+  const names = recipientNames(email.recipients, ownAddresses, t('message.me'));
+  return (
+    <button
+      type="button"
+      class="message-details-button"
+      aria-expanded={isOpen.value}
+      aria-controls="message-details"
+      onClick={() => {
+        isOpen.value = !isOpen.value;
+      }}
+    >
+      <bdi>{names === '' ? t('message.noRecipients') : t('message.to', { names })}</bdi>
+      <span class="unseen">{t('message.details')}</span>
+      <Icon name={isOpen.value ? 'chevron-up' : 'chevron-down'} />
+    </button>
   );
 }
 

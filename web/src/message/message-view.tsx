@@ -1,10 +1,10 @@
 // One email: its title, who sent it to whom and when, what was proven of the sender, the earlier messages of its thread, its text, its
 // attachments. It follows the mailbox while it is open: marks, labels, and deletion.
 import './message.css';
-import { signal } from '@preact/signals';
+import { signal, untracked } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { catchError, combineLatest, distinctUntilChanged, map, of, startWith, switchMap } from 'rxjs';
-import { type EmailDetail, NotFound } from '../../../src/client/index.js';
+import { type EmailDetail, type EmailListItem, NotFound } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
@@ -27,7 +27,7 @@ interface Shown {
 }
 
 export function MessageView({ id }: { readonly id: string }) {
-  const { isCutOff } = useStore();
+  const { isCutOff, list } = useStore();
   const shown = useEmail(id);
   if (shown.fault instanceof NotFound) {
     return (
@@ -39,17 +39,17 @@ export function MessageView({ id }: { readonly id: string }) {
   if (shown.fault !== undefined && shown.email === undefined) {
     return <p class="message-note">{t('message.fault', { reason: reasonOf(shown.fault) })}</p>;
   }
-  if (shown.email === undefined) {
-    return isCutOff.value ? (
+  if (shown.email === undefined && isCutOff.value) {
+    return (
       <p class="message-note" role="status">
         {t('message.notKept')}
       </p>
-    ) : (
-      <p class="message-note" aria-busy="true" />
     );
   }
+  const known = shown.email ?? untracked(() => list.item(id));
+  if (known === undefined) return <p class="message-note" aria-busy="true" />;
   // What belongs to one email, such as that its pictures are shown, does not pass to the next one.
-  return <Message key={shown.email.id} email={shown.email} thread={shown.thread} />;
+  return <Message key={id} known={known} email={shown.email} thread={shown.thread} />;
 }
 
 function useEmail(id: string): Shown {
@@ -82,35 +82,49 @@ function useEmail(id: string): Shown {
   return shown.value;
 }
 
-function Message({ email, thread }: { readonly email: EmailDetail; readonly thread: readonly EmailDetail[] }) {
+interface MessageProps {
+  /** What the list knows, until the email is there. */
+  readonly known: EmailListItem | EmailDetail;
+  readonly email: EmailDetail | undefined;
+  readonly thread: readonly EmailDetail[];
+}
+
+function Message({ known, email, thread }: MessageProps) {
   const { client } = useStore();
-  const model = useMemo(() => new MessageModel(client, email), [client, email.id]);
+  const model = useMemo(() => email && new MessageModel(client, email), [client, email?.id]);
   useEffect(() => {
+    if (email === undefined || model === undefined) return;
     // Once: an email that is marked as unread while it is open stays so.
     if (!email.isRead) client.act.markRead([email.id], true).done.catch(() => {});
     return () => model.close();
   }, [client, model]);
-  const title = useFocusedTitle(email.id);
-  const at = thread.findIndex(({ id }) => id === email.id);
+  const title = useFocusedTitle(known.id);
+  const at = thread.findIndex(({ id }) => id === known.id);
   return (
-    <article class="message" aria-labelledby="message-title">
+    <article class="message" aria-labelledby="message-title" aria-busy={email === undefined}>
       <header class="message-top">
         <h1 id="message-title" class="message-title" dir="auto" tabIndex={-1} ref={title}>
-          {email.subject || t('message.noSubject')}
+          {known.subject || t('message.noSubject')}
         </h1>
-        {email.labels.length > 0 && (
+        {known.labels.length > 0 && (
           <span class="message-labels">
-            {email.labels.map((label) => (
+            {known.labels.map((label) => (
               <LabelChip key={label.id} label={label} />
             ))}
           </span>
         )}
-        <MessageTools email={email} model={model} />
+        {email && model && <MessageTools email={email} model={model} />}
       </header>
       <OtherMessages emails={thread.slice(0, Math.max(0, at))} kind="earlier" />
-      <MessageHead email={email} />
-      <Invitations email={email} />
-      <Content email={email} model={model} />
+      <MessageHead known={known} email={email} />
+      {email && model ? (
+        <>
+          <Invitations email={email} />
+          <Content email={email} model={model} />
+        </>
+      ) : (
+        <div class="message-waiting" />
+      )}
       <OtherMessages emails={at === -1 ? [] : thread.slice(at + 1)} kind="later" />
     </article>
   );

@@ -11,7 +11,7 @@ import { SECTIONS, type Section } from './sections.js';
 
 export function Settings({ section: id }: { readonly section: string }) {
   const store = useStore();
-  useEffect(() => bindKeys(leaving(store)), [store]);
+  useEffect(() => bindKeys('list', leaving(store)), [store]);
   const named = SECTIONS.find((one) => one.id === id);
   const shown = id === '' ? SECTIONS[0]! : named;
   return (

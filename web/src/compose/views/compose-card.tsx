@@ -75,18 +75,20 @@ export function ComposeCard({ windows, one }: CardProps) {
       <ConflictPanel saver={saver} window={window} />
       <div class="compose-fields">
         <FromField windows={windows} one={one} onChange={changed} />
-        {RECIPIENT_TYPES.map((type) => (
-          <RecipientField
-            key={type}
-            id={fieldId(id, type)}
-            label={t(LABELS[type])}
-            type={type}
-            window={window}
-            client={windows.context.client}
-            problemId={obstacle.value?.field === type ? `${id}-obstacle` : undefined}
-            onChange={changed}
-          />
-        ))}
+        <div class="compose-recipients">
+          {RECIPIENT_TYPES.map((type) => (
+            <RecipientField
+              key={type}
+              id={fieldId(id, type)}
+              label={t(LABELS[type])}
+              type={type}
+              window={window}
+              client={windows.context.client}
+              problemId={obstacle.value?.field === type ? `${id}-obstacle` : undefined}
+              onChange={changed}
+            />
+          ))}
+        </div>
         <div class="compose-row">
           <label for={fieldId(id, 'subject')}>{t('compose.subject')}</label>
           <input

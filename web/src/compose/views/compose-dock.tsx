@@ -39,7 +39,7 @@ function OneWindow({ windows, one }: { readonly windows: ComposeWindows; readonl
 }
 
 function PutAway({ windows, one }: { readonly windows: ComposeWindows; readonly one: OpenWindow }) {
-  const title = one.window.subject.value || t('compose.new');
+  const title = one.window.name() || t('compose.new');
   const { phase } = one.saver.state.value;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {

@@ -1,4 +1,6 @@
-// To, Cc or Bcc: entries that can be changed and removed, and an input that completes addresses of people one has written to.
+// To, Cc or Bcc: entries that can be changed and removed, and an input that completes addresses of people one has written to. Cc and Bcc
+// are their names alone, besides To, until they have been entered.
+import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import type { MansioClient } from '../../../../src/client/index.js';
 import { Icon } from '../../design/icon.js';
@@ -27,8 +29,16 @@ export function RecipientField({ id, label, type, window, client, problemId, onC
     [window, type],
   );
   const isOpen = input.found.value.length > 0;
+  const wasEntered = useSignal(false);
+  const isEmpty = input.entries.length === 0 && window.typed.value[type] === '';
+  const isFolded = type !== 'To' && isEmpty && !wasEntered.value;
   return (
-    <div class="compose-row recipients">
+    <div
+      class={isFolded ? 'compose-row recipients is-folded' : 'compose-row recipients'}
+      onFocusIn={() => {
+        wasEntered.value = true;
+      }}
+    >
       <label for={id}>{label}</label>
       <div class="recipient-entries">
         {input.entries.map((entry) => (

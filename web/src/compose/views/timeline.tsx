@@ -87,7 +87,7 @@ function TakeBack({ client, email, onUndone }: TakeBackProps) {
   const isHeld = dueAt !== undefined;
   // The key undoes the newest action: while the email waits for its seconds, that is its sending.
   useEffect(
-    () => (isHeld && isSoon ? bindKeys([{ keys: 'z', run: () => void take.current() }]) : undefined),
+    () => (isHeld && isSoon ? bindKeys('act', [{ keys: 'z', run: () => void take.current() }]) : undefined),
     [isHeld && isSoon],
   );
   if (dueAt === undefined) return null;
