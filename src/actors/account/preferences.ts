@@ -18,6 +18,7 @@ const DEFAULTS: PreferenceValues = {
   digestTime: '09:00',
   undoSendSeconds: 0,
   signature: '',
+  pictureSenders: [],
 };
 
 export function createPreferences(store: PreferenceStore, mailboxes: Mailboxes): Preferences {

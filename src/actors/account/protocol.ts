@@ -119,6 +119,8 @@ export interface PreferenceValues {
   readonly undoSendSeconds: number;
   /** HTML, as the client gave it: whoever shows it sanitises it. */
   readonly signature: string;
+  /** Addresses of senders whose pictures from elsewhere are loaded without being asked for. */
+  readonly pictureSenders: readonly string[];
 }
 
 export interface Preferences {

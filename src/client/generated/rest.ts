@@ -596,6 +596,8 @@ export interface Preferences {
   readonly undoSendSeconds: number;
   /** HTML, stored as given: a client sanitises it before it shows or sends it */
   readonly signature: string;
+  /** Addresses of senders whose pictures from elsewhere a client loads without being asked for */
+  readonly pictureSenders: readonly string[];
 }
 
 export interface PreferenceChanges {
@@ -612,6 +614,8 @@ export interface PreferenceChanges {
   readonly undoSendSeconds?: number | undefined;
   /** HTML, stored as given: a client sanitises it before it shows or sends it */
   readonly signature?: string | undefined;
+  /** Addresses of senders whose pictures from elsewhere a client loads without being asked for */
+  readonly pictureSenders?: readonly string[] | undefined;
 }
 
 export interface Senders {

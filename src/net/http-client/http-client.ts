@@ -36,7 +36,7 @@ interface HttpDownload extends HttpRequestBase {
 export interface HttpClient {
   /** Never rejects because of a peer or the network. */
   post(request: HttpPost): Promise<HttpOutcome>;
-  /** GET over http or https, on their usual ports; all of it takes at most `downloadMs`. Never rejects because of a peer or the network. */
+  /** GET over http or https, on their usual ports; all of it takes at most `downloadMs` from its turn on. Never rejects because of a peer or the network. */
   download(request: HttpDownload): Promise<Download | HttpFailure>;
   /** Closes idle connections; running requests end by their own signals. */
   close(): void;
@@ -88,14 +88,24 @@ class GuardedHttpClient implements HttpClient {
 
   async download({ url, take, ...request }: HttpDownload): Promise<Download | HttpFailure> {
     const { downloadMs } = this.#limits;
-    const late = AbortSignal.timeout(downloadMs);
-    const signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late]);
+    const late = new AbortController();
+    const signal = request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
+    let timer: NodeJS.Timeout | undefined;
+    // A server is not slow because others had their turn first.
+    const mayBegin = () => {
+      timer ??= setTimeout(() => late.abort(), downloadMs);
+      return true;
+    };
     const read: Read<Download> = (response) => readWhole(response, take);
-    const outcome = await this.#inShare({ ...request, signal }, () =>
-      this.#followed(url, { ...request, signal, method: 'GET', read }),
-    );
-    const isLate = 'failure' in outcome && outcome.failure === 'aborted' && request.signal?.aborted !== true;
-    return isLate ? failed('timeout', `the download took longer than ${downloadMs} ms`) : outcome;
+    try {
+      const outcome = await this.#inShare({ ...request, signal }, () =>
+        this.#followed(url, { ...request, signal, mayBegin, method: 'GET', read }),
+      );
+      const isLate = 'failure' in outcome && outcome.failure === 'aborted' && late.signal.aborted;
+      return isLate ? failed('timeout', `the download took longer than ${downloadMs} ms`) : outcome;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   close(): void {

@@ -25,7 +25,7 @@ export interface HttpClientLimits {
   readonly bodyOctets: number;
   /** The part of the body that is kept. */
   readonly excerptOctets: number;
-  /** The time for a download: waiting, redirects and body included. */
+  /** The time for a download from its turn on: redirects and body included. */
   readonly downloadMs: number;
   /** The redirects that a download follows. */
   readonly redirects: number;

@@ -74,6 +74,7 @@ const DEFAULTS: PreferenceValues = {
   digestTime: '09:00',
   undoSendSeconds: 0,
   signature: '',
+  pictureSenders: [],
 };
 
 const MOST = 4;

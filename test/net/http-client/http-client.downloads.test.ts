@@ -116,6 +116,27 @@ test('all of it is late together: a slow body, redirects that wait, and a resolv
   t.like(await given, { failure: 'aborted' });
 });
 
+test('the time of a download begins with its turn', async (t) => {
+  let answer = () => {};
+  const server = await peer(t, (socket, text) => {
+    if (text.startsWith('POST')) answer = () => socket.end(OK);
+    else socket.end(OK);
+  });
+  const limits = { downloadMs: 500, requestsPerAccount: 1, answerMs: 60_000 };
+  const client = clientOf(t, { limits });
+  const url = `http://127.0.0.1:${server.port}/`;
+  const before = client.post({ url, accountId: 'a', headers: {}, body: 'x' });
+  const { request, text } = downloading(url);
+  const download = client.download(request);
+  // It waits for longer than it may take.
+  await new Promise((resolve) => setTimeout(resolve, 2 * limits.downloadMs));
+  t.is(server.connections, 1);
+  answer();
+  t.like(await before, { status: 200 });
+  t.like(await download, { status: 200, isWhole: true });
+  t.is(text(), 'ok');
+});
+
 test('a body that is cut off is not whole, one that is not wanted is not read on', async (t) => {
   const short = await peer(t, (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'));
   const chunked = await peer(t, (socket) =>

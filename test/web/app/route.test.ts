@@ -19,6 +19,10 @@ test('an address and the route that it names are made of each other', (t) => {
     ],
     ['/search/e1?q=', { view: 'search', q: '', emailId: 'e1' }],
     ['/compose/d1', { view: 'compose', draftId: 'd1' }],
+    [
+      '/compose?mailto=mailto%3Aann%40a.test%3Fsubject%3DHi%20there',
+      { view: 'mailto', link: 'mailto:ann@a.test?subject=Hi there' },
+    ],
     ['/settings', { view: 'settings', section: '' }],
     ['/settings/devices', { view: 'settings', section: 'devices' }],
   ];

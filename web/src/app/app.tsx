@@ -67,7 +67,8 @@ function Mail() {
         ) : shown.view === 'settings' ? (
           <SettingsHost section={shown.section} />
         ) : (
-          <NotFound />
+          // Others lead to a list as soon as the account is known.
+          shown.view === 'unknown' && <NotFound />
         )}
       </main>
       {isList && <ComposeButton place="corner" />}

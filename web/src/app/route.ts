@@ -11,6 +11,8 @@ export type Route =
   | { readonly view: 'folder' | 'label'; readonly id: string; readonly emailId?: string }
   | { readonly view: 'search'; readonly q: string; readonly emailId?: string }
   | { readonly view: 'compose'; readonly draftId: string }
+  /** A new email with what a `mailto:` link says. */
+  | { readonly view: 'mailto'; readonly link: string }
   | { readonly view: 'settings'; readonly section: string }
   | { readonly view: 'unknown' };
 
@@ -29,6 +31,8 @@ export function parseRoute(url: { readonly pathname: string; readonly search: st
   if (first === 'search' && third === undefined)
     return { view: 'search', q: new URLSearchParams(url.search).get('q') ?? '', ...opened(second) };
   if (first === 'compose' && second && third === undefined) return { view: 'compose', draftId: second };
+  const link = new URLSearchParams(url.search).get('mailto');
+  if (first === 'compose' && !second && link !== null) return { view: 'mailto', link };
   if (first === 'settings' && third === undefined) return { view: 'settings', section: second ?? '' };
   return { view: 'unknown' };
 }
@@ -44,6 +48,8 @@ export function hrefOf(route: Route): string {
       return `${path('search', route.emailId)}?q=${encodeURIComponent(route.q)}`;
     case 'compose':
       return path('compose', route.draftId);
+    case 'mailto':
+      return `/compose?mailto=${encodeURIComponent(route.link)}`;
     case 'settings':
       return path('settings', route.section || undefined);
     case 'unknown':

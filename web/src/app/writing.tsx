@@ -1,6 +1,7 @@
 // Writing within the frame of the page: its windows for whoever is signed in, the buttons and keys that open them, and drafts in lists.
 import './writing.css';
 import { useEffect } from 'preact/hooks';
+import { mailtoFields } from '../compose/mailto.js';
 import { ComposeHost, compose } from '../compose/open.js';
 import { Timeline } from '../compose/views/timeline.js';
 import { Icon } from '../design/icon.js';
@@ -26,9 +27,14 @@ export function Writing() {
   useEffect(() => bindKeys('write', keys(store)), [store]);
   const { value: shown } = route;
   useEffect(() => {
-    if (shown.view !== 'compose' || account === undefined) return;
-    go({ view: 'place', place: 'drafts' }, { replace: true });
-    void compose.open({ kind: 'draft', draftId: shown.draftId });
+    if (account === undefined) return;
+    if (shown.view === 'compose') {
+      go({ view: 'place', place: 'drafts' }, { replace: true });
+      void compose.open({ kind: 'draft', draftId: shown.draftId });
+    } else if (shown.view === 'mailto') {
+      go({ view: 'place', place: 'inbox' }, { replace: true });
+      void compose.open({ kind: 'new', ...mailtoFields(shown.link) });
+    }
   }, [shown, account]);
   return <ComposeHost />;
 }

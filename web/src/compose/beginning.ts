@@ -8,7 +8,7 @@ import { EMPTY_FIELDS, type WindowContent } from './compose-window.js';
 import { cidUrl, safeHtml } from './editor-html.js';
 import type { ComposeContext, Opening } from './open.js';
 import { forwardBody, newBody, type Quoted, type QuoteTexts, replyBody, textAsHtml } from './quote.js';
-import { NO_RECIPIENTS, parseRecipients } from './recipients.js';
+import { parseRecipients } from './recipients.js';
 import { addressedAs, forwardSubject, replyRecipients, replySubject, threadHeaders } from './reply.js';
 
 /** `original`: of an answer or a forward. */
@@ -33,9 +33,10 @@ export function beginning(opening: Opening, original: EmailDetail | undefined, c
 }
 
 function newContent(opening: Opening, signature: string): WindowContent {
-  const { to = '', subject = '' } = opening.kind === 'new' ? opening : {};
-  const recipients = { ...NO_RECIPIENTS, To: parseRecipients(to) };
-  return { fields: { ...EMPTY_FIELDS, recipients, subject, html: newBody(signature) }, files: [], original: null };
+  const { to = '', cc = '', bcc = '', subject = '', body = '' } = opening.kind === 'new' ? opening : {};
+  const recipients = { To: parseRecipients(to), Cc: parseRecipients(cc), Bcc: parseRecipients(bcc) };
+  const html = newBody(signature, body === '' ? undefined : textAsHtml(body));
+  return { fields: { ...EMPTY_FIELDS, recipients, subject, html }, files: [], original: null };
 }
 
 function forwardContent(original: EmailDetail, from: string | null, signature: string): WindowContent {

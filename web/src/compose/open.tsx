@@ -5,10 +5,11 @@ import type { MansioClient } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { undo } from '../app/undo.js';
 import { gatedClient } from './gated-client.js';
+import type { MailtoFields } from './mailto.js';
 
 export type Opening =
-  /** `to`: addresses as a `mailto:` link has them. */
-  | { readonly kind: 'new'; readonly to?: string; readonly subject?: string }
+  /** The fields as a `mailto:` link has them. */
+  | ({ readonly kind: 'new' } & Partial<MailtoFields>)
   | { readonly kind: 'reply' | 'replyAll' | 'forward'; readonly emailId: string }
   | { readonly kind: 'draft'; readonly draftId: string };
 

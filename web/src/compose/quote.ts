@@ -28,9 +28,9 @@ export interface Quoted {
 /** Where the cursor stands when the editor opens. */
 const EMPTY_LINE = '<div><br></div>';
 
-/** `signature`: safe HTML, or empty. */
-export function newBody(signature: string): string {
-  return `${EMPTY_LINE}${signatureBlock(signature)}`;
+/** `signature`, `text`: safe HTML; the signature may be empty. */
+export function newBody(signature: string, text = EMPTY_LINE): string {
+  return `${text}${signatureBlock(signature)}`;
 }
 
 export function replyBody({ author, date, html }: Quoted, signature: string, texts: QuoteTexts): string {

@@ -5,6 +5,9 @@ const LOOKS =
   /^(?:color|background-color|direction|text-(?:align|decoration(?:-line)?|indent|transform)|font(?:-(?:family|size|style|weight|variant))?|line-height|letter-spacing|white-space|vertical-align|list-style-type|(?:min-|max-)?(?:width|height)|(?:margin|padding)(?:-(?:top|right|bottom|left))?|border(?:-(?:top|right|bottom|left))?(?:-(?:width|style|color))?|border-(?:radius|collapse|spacing)|unicode-bidi)$/;
 /** Matches functions that are not colours, escapes and comments. */
 const UNSAFE = /(?:^|[^a-z-])(?!(?:rgba?|hsla?|oklch|oklab|lab|lch|hwb|color)\()[a-z-]+\(|[\\@{}<>]|\/\*/i;
+/** With a negative length these put text over what stands beside it. */
+const MOVING = /^(?:margin|text-indent|letter-spacing|vertical-align)/;
+const NEGATIVE = /(?:^|\s)-/;
 const LONGEST_VALUE = 200;
 
 export function safeDeclarations(style: string): readonly (readonly [name: string, value: string])[] {
@@ -17,7 +20,6 @@ export function safeDeclarations(style: string): readonly (readonly [name: strin
       .trim();
     const isSafe =
       colon > 0 && LOOKS.test(name) && value !== '' && value.length <= LONGEST_VALUE && !UNSAFE.test(value);
-    // Negative margins move what follows.
-    return isSafe && !(name.startsWith('margin') && value.includes('-')) ? [[name, value] as const] : [];
+    return isSafe && !(MOVING.test(name) && NEGATIVE.test(value)) ? [[name, value] as const] : [];
   });
 }

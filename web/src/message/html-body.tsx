@@ -1,16 +1,19 @@
-// The HTML of an email, in a frame without scripts and origin. Pictures from elsewhere are not loaded until they are asked for.
+// The HTML of an email, in a frame without scripts and origin. Pictures from elsewhere are not loaded until they are asked for, once or for
+// all emails of their sender.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { EmailDetail } from '../../../src/client/index.js';
 import { sayFailed } from '../app/failure.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
+import { undo } from '../app/undo.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { SANDBOX, setFrameDocument } from './html/frame.js';
 import { frameDocument, PAPER } from './html/frame-document.js';
 import { pagePalette, styleNonce, useIsDark } from './html/page-styles.js';
 import type { MessageModel } from './message-model.js';
+import { hasProvenSender, showsPicturesOf, withoutSender, withSender } from './picture-senders.js';
 import { TextBody } from './text-body.js';
 
 /** How long a mail waits for images among its attachments before it is shown without them. */
@@ -40,7 +43,7 @@ export function HtmlBody({ email, model }: Props) {
   return (
     <>
       {mail?.isCut && <p class="message-strip">{t('message.cutHtml')}</p>}
-      {mail !== undefined && mail.remoteImages.length > 0 && <PictureStrip model={model} />}
+      {mail !== undefined && mail.remoteImages.length > 0 && <PictureStrip email={email} model={model} />}
       <Frame model={model} />
     </>
   );
@@ -59,11 +62,32 @@ async function prepare({ htmlBody }: EmailDetail, model: MessageModel): Promise<
   model.safeMail.value = mail;
 }
 
-function PictureStrip({ model }: { readonly model: MessageModel }) {
+function PictureStrip({ email, model }: Props) {
+  const store = useStore();
   const { pictures } = model;
-  if (pictures.value === 'shown') return null;
+  const senders = store.preferences.value?.pictureSenders;
+  const isWanted = senders !== undefined && showsPicturesOf(senders, email);
   const show = () => {
     model.showPictures().catch(sayFailed);
+  };
+  useEffect(() => {
+    if (isWanted && pictures.peek() === 'blocked') show();
+  }, [isWanted, model]);
+  if (pictures.value === 'shown' || (isWanted && pictures.value === 'loading')) return null;
+  const { fromAddress } = email;
+  const remember = async () => {
+    try {
+      await store.prefer({ pictureSenders: withSender(senders ?? [], fromAddress) });
+      undo.offer({
+        text: t('message.picturesAlways', { address: fromAddress }),
+        undo: () => {
+          const remembered = store.preferences.peek()?.pictureSenders ?? [];
+          return store.prefer({ pictureSenders: withoutSender(remembered, fromAddress) });
+        },
+      });
+    } catch (error) {
+      sayFailed(error);
+    }
   };
   return (
     <div class="message-strip">
@@ -72,6 +96,11 @@ function PictureStrip({ model }: { readonly model: MessageModel }) {
       <button type="button" class="message-strip-button" disabled={pictures.value === 'loading'} onClick={show}>
         {t('message.showPictures')}
       </button>
+      {senders !== undefined && hasProvenSender(email) && (
+        <button type="button" class="message-strip-button" onClick={() => void remember()}>
+          {t('message.alwaysPictures', { address: fromAddress })}
+        </button>
+      )}
     </div>
   );
 }

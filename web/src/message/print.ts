@@ -1,5 +1,5 @@
-// Prints an email: its header and its whole text, which a frame in the page would cut off. The frame that is printed runs no scripts; it
-// has the page's origin, because only then the page may ask it to print.
+// Prints an email: its header and its whole text, which a frame in the page would cut off. The frame that is printed runs no scripts. It has
+// the page's origin, because a browser lets a page print only a frame of its own origin, and a frame without scripts cannot print itself.
 import type { EmailDetail } from '../../../src/client/index.js';
 import { longDate } from '../i18n/format.js';
 import { t } from '../i18n/t.js';

@@ -1,5 +1,6 @@
 // Plain text: lines with links, quotations and signatures, folded where they only repeat.
 import { useMemo } from 'preact/hooks';
+import { mailtoFields } from '../compose/mailto.js';
 import { compose } from '../compose/open.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
@@ -76,7 +77,7 @@ function Lines({ text }: { readonly text: string }) {
             onClick={(event) => {
               if (!link.href.startsWith('mailto:')) return;
               event.preventDefault();
-              void compose.open({ kind: 'new', to: link.destination });
+              void compose.open({ kind: 'new', ...mailtoFields(link.href) });
             }}
           >
             {piece}

@@ -5,6 +5,7 @@ import { chooseLanguage, chosenLanguage } from '../i18n/language-choice.js';
 import { LANGUAGES, t } from '../i18n/t.js';
 import { Choice, Select, Switch } from './controls.js';
 import { SavingNote, useSaving } from './saving.js';
+import { PictureSenders } from './senders-of-pictures.js';
 import { undoDelays } from './undo-delays.js';
 
 /** Each language in its own words. */
@@ -16,7 +17,7 @@ export function General() {
   const preferences = store.preferences.value;
   if (preferences === undefined) return null;
   const prefer = (choice: PreferenceChanges) => void saving.save(() => store.prefer(choice));
-  const { theme, displayDensity, defaultSort, showPreview, groupByDate, undoSendSeconds } = preferences;
+  const { theme, displayDensity, defaultSort, showPreview, groupByDate, undoSendSeconds, pictureSenders } = preferences;
   return (
     <>
       <Select
@@ -66,6 +67,7 @@ export function General() {
         value={defaultSort}
         onChoose={(value) => prefer({ defaultSort: value })}
       />
+      <PictureSenders senders={pictureSenders} onChange={(senders) => prefer({ pictureSenders: senders })} />
       <Select
         label={t('settings.undoSend')}
         hint={t('settings.undoSend.hint')}

@@ -259,8 +259,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
           theme: 'system',
           emailsPerPage: 20,
           digestTime: '09:00',
-          undoSendSeconds: 0,
-          signature: '',
+          ...{ undoSendSeconds: 0, signature: '', pictureSenders: [] },
         }),
     },
     ...NOT_OWNER,
@@ -277,7 +276,8 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       status: 204,
     },
     { json: { signature: 'é'.repeat(5 * 1024) }, status: 204 },
-    { json: { signature: '' }, status: 204 },
+    { json: { pictureSenders: Array.from({ length: 200 }, (_, i) => `news${i}@zoë.test`) }, status: 204 },
+    { json: { signature: '', pictureSenders: [] }, status: 204 },
     ...Object.entries({
       theme: ['blue', 'Dark', null, { toString: 1 }],
       displayDensity: ['wide'],
@@ -291,6 +291,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       digestTime: ['24:00', '9:00', '09:60', '09:00:00', ''],
       undoSendSeconds: [-1, 61, 1.5, '10', null],
       signature: ['é'.repeat(5 * 1024 + 1), 'a\0', '\ud800', 7, null],
+      pictureSenders: ['a@b.test', null, ['a'], ['a b@c.test'], ['\ud800@b.test'], Array(201).fill('a@b.test')],
     }).flatMap(([name, values]) =>
       values.map((value) => ({ json: { [name]: value }, status: 400, check: errorsOn(name) })),
     ),

@@ -12,6 +12,10 @@ const CASES = [
   ['www.a.test/x!', '⟦www.a.test/x → https://www.a.test/x⟧!'],
   ['www.a and xhttps://a.test', 'www.a and xhttps://a.test'],
   ['ann@a.test, b@c', '⟦ann@a.test → mailto:ann@a.test⟧, b@c'],
+  [
+    'write to mailto:ann@a.test?subject=Hi, or mailto:',
+    'write to ⟦mailto:ann@a.test?subject=Hi → mailto:ann@a.test?subject=Hi⟧, or mailto:',
+  ],
   ['javascript:alert(1) data:text/html,x file:///x', 'javascript:alert(1) data:text/html,x file:///x'],
   ['https://', 'https://'],
   ['„https://a.test“', '„⟦https://a.test → https://a.test/⟧“'],

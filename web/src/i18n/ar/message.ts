@@ -37,6 +37,8 @@ export const message: Translation<typeof english> = {
   'message.leadsTo': 'يؤدي إلى {destination}',
   'message.pictures': 'لا تُحمَّل الصور من مواقع أخرى، كي لا يعلم أحد أنك قرأت هذا.',
   'message.showPictures': 'عرض الصور',
+  'message.alwaysPictures': 'عرض صور {address} دائمًا',
+  'message.picturesAlways': 'ستُعرض صور {address} من الآن فصاعدًا',
   'message.frame': 'نص الرسالة',
   'message.earlier': 'رسائل أقدم',
   'message.later': 'رسائل أحدث',

@@ -22,6 +22,9 @@ export const settings: Translation<typeof english> = {
   'settings.undoSend': 'مهلة التراجع عن الإرسال',
   'settings.undoSend.hint': 'تنتظر الرسالة هذه المدة قبل إرسالها.',
   'settings.undoSend.off': 'بلا مهلة: أرسل فورًا',
+  'settings.pictures': 'تُعرض الصور من مواقع أخرى لرسائل',
+  'settings.pictures.forget': 'عدم عرض صور {address} بعد الآن',
+  'settings.pictures.remove': 'إزالة',
   'settings.seconds': {
     zero: '{count} ثانية',
     one: 'ثانية واحدة',

@@ -37,6 +37,8 @@ export const message: Translation<typeof english> = {
   'message.leadsTo': 'führt zu {destination}',
   'message.pictures': 'Bilder von anderswo werden nicht geladen, damit niemand erfährt, dass Sie dies lesen.',
   'message.showPictures': 'Bilder zeigen',
+  'message.alwaysPictures': 'Die von {address} immer zeigen',
+  'message.picturesAlways': 'Bilder von {address} werden von jetzt an gezeigt',
   'message.frame': 'Text der E-Mail',
   'message.earlier': 'Frühere Nachrichten',
   'message.later': 'Spätere Nachrichten',

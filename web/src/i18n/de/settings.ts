@@ -23,6 +23,9 @@ export const settings: Translation<typeof english> = {
   'settings.undoSend': 'Zeit, um das Senden rückgängig zu machen',
   'settings.undoSend.hint': 'So lange wartet eine E-Mail, bevor sie gesendet wird.',
   'settings.undoSend.off': 'Keine: sofort senden',
+  'settings.pictures': 'Bilder von anderswo werden gezeigt für',
+  'settings.pictures.forget': 'Bilder von {address} nicht mehr zeigen',
+  'settings.pictures.remove': 'Entfernen',
   'settings.seconds': { one: '{count} Sekunde', other: '{count} Sekunden' },
   'settings.textKept':
     'Das wurde nicht gespeichert. Was Sie geschrieben haben, ist noch hier, und die vorige Fassung gilt weiter. {reason}',

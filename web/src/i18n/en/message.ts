@@ -34,6 +34,8 @@ export const message = {
   'message.leadsTo': 'leads to {destination}',
   'message.pictures': 'Pictures from elsewhere are not loaded, so nobody learns that you read this.',
   'message.showPictures': 'Show pictures',
+  'message.alwaysPictures': 'Always show those of {address}',
+  'message.picturesAlways': 'Pictures of {address} are shown from now on',
   'message.frame': 'Text of the email',
   'message.earlier': 'Earlier messages',
   'message.later': 'Later messages',

@@ -19,6 +19,9 @@ export const settings = {
   'settings.undoSend': 'Time to undo sending',
   'settings.undoSend.hint': 'An email waits for this time before it is sent.',
   'settings.undoSend.off': 'None: send at once',
+  'settings.pictures': 'Pictures from elsewhere are shown for',
+  'settings.pictures.forget': 'No longer show pictures of {address}',
+  'settings.pictures.remove': 'Remove',
   'settings.seconds': { one: '{count} second', other: '{count} seconds' },
   'settings.textKept':
     'This was not saved. What you wrote is still here, and the former version stays in force. {reason}',

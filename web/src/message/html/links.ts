@@ -61,7 +61,10 @@ function namedTargets(text: string): readonly string[] {
   const shown = text.normalize('NFKC').replace(INVISIBLE, '').replace(SLASHES, '/').trim();
   if (shown.length > LONGEST_HREF) return [];
   const urls = (shown.match(WITH_SCHEME) ?? []).map((url) => hostOf(/^www\./i.test(url) ? `http://${url}` : url));
-  const first = shown.split(/\s/, 1)[0]!;
+  const first = shown
+    .split(/\s/, 1)[0]!
+    .replace(/^mailto:/i, '')
+    .replace(/\?.*$/s, '');
   const named = [...urls, WHOLE_ADDRESS.test(first) ? first.toLowerCase() : wholeHost(first)];
   return named.filter((each) => each !== undefined);
 }

@@ -2,6 +2,7 @@
 // the result is what a browser reads again. Links get their destination, inline styles become classes, images are written only when they
 // have a source that loads nothing from elsewhere, and the quotation at the end is folded.
 import { percentDecoded } from '../../app/percent-decoding.js';
+import { hrefOf } from '../../app/route.js';
 import { COLOR_ATTRIBUTES, ELEMENTS, isAttributeShown, VOID_ELEMENTS } from './allowed-markup.js';
 import { escaped } from './frame-document.js';
 import { linkOf } from './links.js';
@@ -127,7 +128,7 @@ export class MarkupWriter {
     const link = linkOf(href, element.textContent ?? '');
     const attributes = this.#attributes(element, link === undefined ? undefined : 'title');
     if (link !== undefined) {
-      const to = `href="${escaped(link.href)}" title="${escaped(link.destination)}"`;
+      const to = `href="${escaped(reachable(link.href))}" title="${escaped(link.destination)}"`;
       this.#output.push(`<a${attributes} ${to} target="_blank" rel="noopener noreferrer">`);
     } else if (/^#[^\s#]/.test(href)) {
       // In this document alone; its base is the page, which `#…` would ask the frame to load.
@@ -160,6 +161,11 @@ export class MarkupWriter {
     if (this.#remote.size < MOST_IMAGES) this.#remote.add(source);
     return remote.get(source);
   }
+}
+
+/** A frame without scripts cannot ask the page to write: an address of mail opens the page in another tab, which does. */
+function reachable(href: string): string {
+  return href.startsWith('mailto:') ? new URL(hrefOf({ view: 'mailto', link: href }), location.origin).href : href;
 }
 
 const QUOTE =

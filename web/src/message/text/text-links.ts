@@ -10,7 +10,7 @@ export interface TextPiece {
 const MOST_LINKS = 2000;
 /** Each form begins where no longer one could, so that the search takes linear time. */
 const CANDIDATE =
-  /(?<![\p{L}\p{N}])(?:https?:\/\/|www\.)[^\s<>"“”«»\p{Cf}]{1,2000}|(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-])[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,250}[\p{L}\p{N}])?/giu;
+  /(?<![\p{L}\p{N}])(?:https?:\/\/|www\.|mailto:)[^\s<>"“”«»\p{Cf}]{1,2000}|(?<![\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-])[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,250}[\p{L}\p{N}])?/giu;
 
 /** The pieces of a text, in order. */
 export function textPieces(text: string): TextPiece[] {
@@ -32,6 +32,7 @@ export function textPieces(text: string): TextPiece[] {
 
 function hrefOf(found: string): string {
   if (/^https?:/i.test(found)) return found;
+  if (/^mailto:/i.test(found)) return /^mailto:[^@?]+@[^@]/i.test(found) ? found : '';
   if (/^www\./i.test(found)) return /^www\.[^.]+\./i.test(found) ? `https://${found}` : '';
   return found.includes('.', found.indexOf('@')) ? `mailto:${found}` : '';
 }

@@ -33,6 +33,26 @@ const signature = () =>
     },
   );
 
+const MOST_PICTURE_SENDERS = 200;
+const LONGEST_ADDRESS = 320;
+const pictureSenders = () =>
+  leaf<readonly string[]>(
+    'strings',
+    (value) => {
+      if (!Array.isArray(value)) return 'must be an array of strings';
+      if (value.length > MOST_PICTURE_SENDERS) return `must hold at most ${MOST_PICTURE_SENDERS} entries`;
+      const isAddress = (entry: unknown) =>
+        typeof entry === 'string' &&
+        entry.length <= LONGEST_ADDRESS &&
+        /^[^\s\p{Cc}\p{Cs}]+@[^\s\p{Cc}\p{Cs}@]+$/u.test(entry);
+      return value.every(isAddress) || 'must be an array of addresses';
+    },
+    {
+      description: 'Addresses of senders whose pictures from elsewhere a client loads without being asked for',
+      maxItems: MOST_PICTURE_SENDERS,
+    },
+  );
+
 const fields = {
   theme: choice('light', 'dark', 'system'),
   displayDensity: choice('compact', 'comfortable', 'spacious'),
@@ -46,6 +66,7 @@ const fields = {
   digestTime: clockTime(),
   undoSendSeconds: wholeWithin(0, 60),
   signature: signature(),
+  pictureSenders: pictureSenders(),
 };
 const NAMES = Object.keys(fields) as (keyof PreferenceValues)[];
 
@@ -65,6 +86,7 @@ const changes = named(
     digestTime: optional(fields.digestTime),
     undoSendSeconds: optional(fields.undoSendSeconds),
     signature: optional(fields.signature),
+    pictureSenders: optional(fields.pictureSenders),
   }),
 );
 

@@ -14,12 +14,17 @@ export const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-
 /** The bytes never change, but each request checks whether the account may still see them. */
 export const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
+/**
+ * Types that a browser would run or apply as a part of a page: the policy of a page allows scripts and styles of its own origin, and neither
+ * `attachment` nor the sandbox counts for them. Under `nosniff` no other type is a script or a style sheet.
+ */
+const ACTIVE_TYPE = /^(?:text|application)\/(?:(?:x-)?(?:ecma|java|j|live)script[\d.]*|css)$/i;
 
 /** The common part of every route that replies with an attachment. */
 export const ATTACHMENT = {
   summary: 'An attachment, decoded',
   description:
-    'The reply has the media type of the attachment, and headers that make browsers save it: `attachment`, sandboxed, `nosniff`.',
+    'The reply has the media type of the attachment, and headers that make browsers save it: `attachment`, sandboxed, `nosniff`. Scripts and style sheets have the type `application/octet-stream`.',
   replies: { 200: binary('*/*', FILE_NAME), 304: EMPTY },
 } as const;
 
@@ -52,9 +57,13 @@ export async function attachmentReply(
       INERT,
       ASKED_EACH_TIME,
       entityTag(blob, found.section),
-      ['Content-Type', MEDIA_TYPE.test(found.contentType) ? found.contentType : 'application/octet-stream'],
+      ['Content-Type', servedType(found.contentType)],
       ['Content-Disposition', attachmentDisposition(found.fileName)],
     ],
     stream: { length: found.size, chunks },
   };
+}
+
+function servedType(contentType: string): string {
+  return MEDIA_TYPE.test(contentType) && !ACTIVE_TYPE.test(contentType) ? contentType : 'application/octet-stream';
 }

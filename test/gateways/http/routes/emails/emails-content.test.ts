@@ -44,6 +44,38 @@ test('attachments are decoded, inert and safe to name', async (t) => {
   t.is(gateway.log.lines.filter(({ text }) => text === 'reply broken off').length, 2);
 });
 
+test('an attachment is no script and no style sheet of a page of this origin, and no document of it', async (t) => {
+  const gateway = await startGateway(t);
+  const types = {
+    'text/javascript': 'application/octet-stream',
+    'Application/X-JavaScript': 'application/octet-stream',
+    'text/ecmascript': 'application/octet-stream',
+    'text/javascript1.5': 'application/octet-stream',
+    'text/css': 'application/octet-stream',
+    'text/html': 'text/html',
+    'image/svg+xml': 'image/svg+xml',
+    'application/json': 'application/json',
+  };
+  addMail(gateway.mailboxes, gateway.blobs, ALICE, {
+    id: LARGE_ID,
+    attachments: Object.keys(types).map((contentType, i) => ({
+      fileName: `file${i}`,
+      contentType,
+      content: Buffer.from('alert(1)'),
+    })),
+  });
+  const { attachments }: Document = await (await gateway.fetch(`/api/emails/${LARGE_ID}`)).json();
+  t.is(attachments.length, Object.keys(types).length);
+  for (const { id, contentType } of attachments) {
+    const { headers } = await gateway.fetch(`/api/emails/${LARGE_ID}/attachments/${id}`);
+    const expected = Object.entries(types).find(([type]) => type.toLowerCase() === contentType.toLowerCase());
+    t.is(headers.get('content-type'), expected![1], contentType);
+    t.is(headers.get('x-content-type-options'), 'nosniff');
+    t.true(headers.get('content-disposition')!.startsWith('attachment'));
+    t.is(headers.get('content-security-policy'), "sandbox; default-src 'none'");
+  }
+});
+
 test('the exported message is the message', async (t) => {
   const gateway = await startGateway(t);
   fill(gateway);
