@@ -22,6 +22,8 @@ function smallClone() {
     'web/build.mjs',
     'web/tsconfig.json',
     'web/worker/tsconfig.json',
+    'web/licenses.mjs',
+    'web/src/design/icons.LICENSE',
   ])
     cpSync(file, join(clone, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));

@@ -1,24 +1,28 @@
 // Builds the page: `web/page/` of a dist gets index.html and `assets/`, whose names have hashes, each with a .br and a .gz beside it. The
 // style sheets of index.html get the placeholder that the server replaces by the nonce of each reply. The service worker gets the list of all
-// files, and a name of the version that changes with each of them.
+// files, and a name of the version that changes with each of them. `licenses.txt` has the licences of the packages in the page.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build as bundle } from 'esbuild';
 import { build } from 'vite';
+import { LICENSES, licensesOfPage } from './licenses.mjs';
 
 const WORKER = 'service-worker.js';
-const COMPRESSED = /\.(?:js|css|svg|html|json|webmanifest)$/;
+const COMPRESSED = /\.(?:js|css|svg|html|json|txt|webmanifest)$/;
 
 /** `dist`: gets the folder `web/page`. */
 export async function buildWeb(dist) {
   const outDir = resolve(dist, 'web/page');
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   await build({
     root: 'web',
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
+    define: { PRODUCT_VERSION: JSON.stringify(version) },
+    plugins: [licensesOfPage()],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir,
@@ -36,6 +40,7 @@ export async function buildWeb(dist) {
   writeFileSync(page, withNonce(readFileSync(page, 'utf8')));
   const names = readdirSync(join(outDir, 'assets')).sort();
   await buildWorker(outDir, names);
+  compress(join(outDir, LICENSES));
   for (const name of names) compress(join(outDir, 'assets', name));
   compress(join(outDir, WORKER));
 }

@@ -4,3 +4,6 @@ declare module '*.svg?raw' {
   const text: string;
   export default text;
 }
+
+/** Put here by the build. */
+declare const PRODUCT_VERSION: string;

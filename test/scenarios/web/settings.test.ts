@@ -202,7 +202,7 @@ testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await start(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Senders', 'Devices', 'Mail programs'];
+  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Senders', 'Devices', 'Mail programs', 'About'];
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();
@@ -213,5 +213,9 @@ testInBrowser('the settings fit a phone', async (t) => {
     t.deepEqual(await accessibilityFaults(window), [], section);
     await page.getByRole('link', { name: 'Back' }).click();
   }
+  await page.getByRole('link', { name: 'About' }).click();
+  const opened = window.context.waitForEvent('page');
+  await page.getByRole('link', { name: 'Licences of the libraries in this page' }).click();
+  await (await opened).getByText('Copyright (c) 2015-present Jason Miller').waitFor();
   t.deepEqual(window.faults, []);
 });

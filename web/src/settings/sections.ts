@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import type { IconName } from '../design/icon.js';
 import { Filters } from '../filters/filters-section.js';
 import type { PlainKey } from '../i18n/t.js';
+import { About } from './about.js';
 import { Devices } from './devices.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
@@ -26,4 +27,5 @@ export const SECTIONS: readonly Section[] = [
   { id: 'senders', title: 'settings.section.senders', icon: 'triangle-alert', view: Senders },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
   { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },
+  { id: 'about', title: 'settings.section.about', icon: 'file-text', view: About },
 ];
