@@ -64,12 +64,13 @@ async function allPlaced(sql: Sql): Promise<void> {
 }
 
 /** Accounts whose last commit a node of this version made. */
-async function brokenUse(sql: Sql): Promise<readonly unknown[]> {
-  return sql`
+async function brokenUse(sql: Sql): Promise<unknown[]> {
+  const rows = await sql`
     select a.email, a.used_bytes, a.used_messages, sum(e.size) as bytes, count(e.id) as messages
     from accounts a left join emails e on e.account_id = a.id
     where a.used_modseq = a.modseq group by a.id
     having a.used_bytes <> coalesce(sum(e.size), 0) or a.used_messages <> count(e.id)`;
+  return [...rows];
 }
 
 async function brokenFolders(sql: Sql): Promise<unknown[]> {
