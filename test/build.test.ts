@@ -20,6 +20,7 @@ function smallClone() {
     'package-lock.json',
     'tsconfig.json',
     'web/build.mjs',
+    'web/icons',
     'web/tsconfig.json',
     'web/worker/tsconfig.json',
     'web/licenses.mjs',

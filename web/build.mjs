@@ -2,7 +2,7 @@
 // style sheets of index.html get the placeholder that the server replaces by the nonce of each reply. The service worker gets the list of all
 // files, and a name of the version that changes with each of them. `licenses.txt` has the licences of the packages in the page.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build as bundle } from 'esbuild';
@@ -43,6 +43,8 @@ export async function buildWeb(dist) {
   compress(join(outDir, LICENSES));
   for (const name of names) compress(join(outDir, 'assets', name));
   compress(join(outDir, WORKER));
+  // Push messages name them.
+  cpSync('web/icons', join(outDir, 'icons'), { recursive: true });
 }
 
 async function buildWorker(outDir, names) {

@@ -9,6 +9,11 @@ export interface PushSubscription {
   readonly auth: string;
 }
 
+export interface NewSubscription extends PushSubscription {
+  /** The session that makes it: the subscription ends with it. */
+  readonly sessionId?: string | undefined;
+}
+
 /** A subscription is a durable consumer of its account's log: see consumers.ts. */
 export interface StoredSubscription extends PushSubscription {
   readonly id: string;
@@ -19,10 +24,10 @@ export interface PushSubscriptionStore {
    * Replaces the subscription of the same endpoint; beyond `limit` the oldest are removed. The account's changes from now on are
    * due. Returns false when there is no such account.
    */
-  subscribe(accountId: string, subscription: PushSubscription, limit: number): Promise<boolean>;
+  subscribe(accountId: string, subscription: NewSubscription, limit: number): Promise<boolean>;
   /** Oldest first. */
   subscriptions(accountId: string): Promise<readonly PushSubscription[]>;
-  /** Undefined when the subscription was ended. */
+  /** Undefined when the subscription was ended, or its session has. */
   find(accountId: string, id: string): Promise<StoredSubscription | undefined>;
   /** Removes the subscription of the endpoint; without an endpoint, all of the account. */
   unsubscribe(accountId: string, endpoint?: string): Promise<void>;

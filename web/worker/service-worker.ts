@@ -1,7 +1,9 @@
 // The service worker of the page: it opens the page without a network (page-cache.ts). A new version takes over at once: open windows keep
 // the files of theirs, and the next window is of the new one. Everything of the API goes to the node as if there were no worker.
 import { DOUBT } from '../../src/client/offline/client-storage.js';
+import type { OpenMessage } from '../src/app/open-message.js';
 import { Entries } from '../src/offline/entries.js';
+import { notificationOf, type ShownNotification } from './notifications.js';
 import { isOfPage, PageCache, type PageVersion } from './page-cache.js';
 
 /** Chromium asks the node itself for what a rule names, without starting the worker. */
@@ -47,6 +49,31 @@ self.addEventListener('fetch', (event) => {
 async function doubt(): Promise<void> {
   const entry = { ...DOUBT, value: true, at: Date.now(), owner: 'worker' };
   await new Entries().put(entry, Number.POSITIVE_INFINITY).catch(() => undefined);
+}
+
+self.addEventListener('push', (event) => {
+  const { title, options } = notificationOf(event.data?.text(), self.origin);
+  event.waitUntil(self.registration.showNotification(title, options));
+});
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { path } = event.notification.data as ShownNotification['options']['data'];
+  event.waitUntil(open(path));
+});
+
+/** Shows a window of the page, the one in front if there are several, or a new one. */
+async function open(path: string): Promise<void> {
+  const all = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const windows = all.filter(({ url }) => isOfPage(new URL(url).pathname));
+  const shown = windows.find(({ visibilityState }) => visibilityState === 'visible') ?? windows[0];
+  if (shown === undefined) {
+    await self.clients.openWindow(path);
+    return;
+  }
+  shown.postMessage({ path } satisfies OpenMessage);
+  // A browser may want another click before it brings a window to the front.
+  await shown.focus().catch(() => undefined);
 }
 
 async function install(event: RoutingInstallEvent): Promise<void> {

@@ -10,7 +10,7 @@ import type {
   VerificationRefusal,
   VerifiedAddress,
 } from '../../store/directory.js';
-import type { PushSubscription } from '../../store/push-subscriptions.js';
+import type { NewSubscription } from '../../store/push-subscriptions.js';
 import type { LinkAccount, PageSession } from '../../store/sessions.js';
 import type {
   AnsweredChallenge,
@@ -139,7 +139,7 @@ export interface SenderBook {
 
 export interface PushSubscriptions {
   /** False when there is no such account. */
-  subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
+  subscribe(accountId: string, subscription: NewSubscription): Promise<boolean>;
   /** Removes the subscription of the endpoint; without it, all of the account. */
   unsubscribe(accountId: string, endpoint?: string): Promise<void>;
 }

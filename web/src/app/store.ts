@@ -21,6 +21,7 @@ import { orderOf } from '../list/list-query.js';
 import { ListStore } from '../list/list-store.js';
 import { sayFailed } from './failure.js';
 import { PreferenceStore } from './preferences.js';
+import { followPush } from './push-account.js';
 import { reasonOf } from './reason.js';
 import { isListRoute, type ListRoute } from './route.js';
 import { route } from './router.js';
@@ -106,6 +107,7 @@ export class Store {
     }
     this.#accountId = profile.id;
     this.profile.value = profile;
+    if (this.access.peek() !== 'signedIn') void followPush(this.client, profile.email);
     this.access.value = 'signedIn';
     this.hasEnded.value = false;
     localStorage.setItem(SIGNED_IN, '');
@@ -184,6 +186,7 @@ export class Store {
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
     this.#subscriptions = [];
     this.list.leave();
+    if (this.access.peek() !== 'signedOut') void followPush(this.client, undefined);
     this.access.value = 'signedOut';
     localStorage.removeItem(SIGNED_IN);
     this.#known();

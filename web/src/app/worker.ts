@@ -1,4 +1,8 @@
-// Registers the service worker, with which the page opens without a network (web/worker). The one policy of Trusted Types for it is here.
+// Registers the service worker, with which the page opens without a network and shows notifications (web/worker), and opens what it asks
+// for. The one policy of Trusted Types for it is here.
+import { isOpenMessage } from './open-message.js';
+import { parseRoute } from './route.js';
+import { go } from './router.js';
 
 /** The part of Trusted Types that is used; a browser without them takes the text. */
 interface TrustedTypes {
@@ -17,6 +21,10 @@ const RETRY_MS = 60_000;
 /** A browser that has no workers, or refuses this one, shows the page all the same while there is a network. */
 export function startWorker(): void {
   if (!('serviceWorker' in navigator)) return;
+  navigator.serviceWorker.addEventListener('message', ({ data }) => {
+    if (isOpenMessage(data)) go(parseRoute(new URL(data.path, location.origin)));
+  });
+  navigator.serviceWorker.startMessages();
   const policy = trustedTypes?.createPolicy('mansio-worker', { createScriptURL: () => WORKER });
   const url = (policy?.createScriptURL(WORKER) ?? WORKER) as string;
   const register = () => {

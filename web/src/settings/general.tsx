@@ -4,6 +4,7 @@ import { useStore } from '../app/store.js';
 import { chooseLanguage, chosenLanguage } from '../i18n/language-choice.js';
 import { LANGUAGES, t } from '../i18n/t.js';
 import { Choice, Select, Switch } from './controls.js';
+import { NotificationsSetting } from './notifications-setting.js';
 import { SavingNote, useSaving } from './saving.js';
 import { PictureSenders } from './senders-of-pictures.js';
 import { undoDelays } from './undo-delays.js';
@@ -78,6 +79,7 @@ export function General() {
         value={undoSendSeconds}
         onChoose={(value) => prefer({ undoSendSeconds: value })}
       />
+      <NotificationsSetting saving={saving} />
       <SavingNote saving={saving} kept={(reason) => t('settings.choiceKept', { reason })} />
     </>
   );

@@ -1,5 +1,5 @@
 // Sessions of the page, and links for one sign-in, in PostgreSQL. Only hashes of keys and tokens are stored. `keys.ts` reads sessions together
-// with API keys.
+// with API keys. A push subscription ends with the session that made it, in the same commit.
 import { isUuid } from '../../../mail-format/ids.js';
 import { newId } from '../../ids/new-id.js';
 import {
@@ -12,6 +12,12 @@ import {
 } from '../../sessions.js';
 import { type Sql, type SqlTransaction, storeFault } from '../driver/client.js';
 import { announce } from './directory-changes.js';
+
+/** A session that has ended with a commit. */
+interface Ended {
+  readonly id: string;
+  readonly accountId: string;
+}
 
 /** A new session, and the ids of those that ended with its commit. */
 interface Begun {
@@ -64,13 +70,13 @@ async function beginSession(
   if (account === undefined) return undefined;
   const replaced = replaces ?? null;
   // The browser may have been signed in to another account.
-  const ended = await tx<{ id: string }[]>`
+  const ended = await tx<Ended[]>`
     update sessions set ended_at = now()
     where ended_at is null and (id = ${replaced}::uuid or id in (
       select id from sessions where account_id = ${accountId} and ended_at is null and id is distinct from ${replaced}::uuid
       order by last_used_at desc, id desc offset ${limit - 1}))
-    returning id`;
-  for (const { id } of ended) await announce(tx, { kind: 'key-revoked', keyId: id });
+    returning id, account_id as "accountId"`;
+  await notice(tx, ended);
   const [session] = await tx<[PageSession]>`
     insert into sessions (id, account_id, prefix, hash, user_agent)
     values (${newId()}, ${accountId}, ${prefix}, ${hash}, ${userAgent}) returning ${columns(tx)}`;
@@ -86,11 +92,20 @@ async function listSessions(sql: Sql, accountId: string): Promise<readonly PageS
 
 async function endSession(sql: Sql, accountId: string, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
-    const { count } = await tx`
-      update sessions set ended_at = now() where id = ${id} and account_id = ${accountId} and ended_at is null`;
-    if (count > 0) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
-    return count > 0;
+    const ended = await tx<Ended[]>`
+      update sessions set ended_at = now() where id = ${id} and account_id = ${accountId} and ended_at is null
+      returning id, account_id as "accountId"`;
+    await notice(tx, ended);
+    return ended.length > 0;
   });
+}
+
+/** What follows from the end of sessions, in its transaction. */
+async function notice(tx: SqlTransaction, ended: readonly Ended[]): Promise<void> {
+  for (const { id, accountId } of ended) {
+    await tx`delete from push_subscriptions where account_id = ${accountId} and session_id = ${id}`;
+    await announce(tx, { kind: 'key-revoked', keyId: id });
+  }
 }
 
 async function deleteEndedSessions(sql: Sql, maxAgeMs: number): Promise<number> {
@@ -99,7 +114,9 @@ async function deleteEndedSessions(sql: Sql, maxAgeMs: number): Promise<number> 
       delete from sessions
       where coalesce(ended_at, least(created_at + ${SESSION_AGE_MS}::float8 * interval '1 ms',
         last_used_at + ${SESSION_IDLE_MS}::float8 * interval '1 ms')) < now() - ${maxAgeMs}::float8 * interval '1 ms'
-      returning account_id, last_used_at
+      returning id, account_id, last_used_at
+    ), unsubscribed as (
+      delete from push_subscriptions p using gone g where p.account_id = g.account_id and p.session_id = g.id
     ), used as (
       update accounts a set last_login_at = greatest(a.last_login_at, g.at)
       from (select account_id, max(last_used_at) as at from gone group by account_id) g

@@ -1,4 +1,5 @@
--- Adds what the page needs (decision 0087). A node of 0.2.0 neither reads nor writes these tables, and deletes their rows with an account.
+-- Adds what the page needs (decision 0087). A node of 0.2.0 neither reads nor writes these tables and this column, and deletes their rows with
+-- an account.
 
 -- A session is an API key in a table of its own: in `api_keys`, a node of 0.2.0 would list it among the keys of the account and count it.
 create table sessions (
@@ -50,3 +51,6 @@ create table spent_challenges (
   expires_at timestamptz not null
 );
 create index spent_challenges_expiry on spent_challenges (expires_at);
+
+-- The session whose end also ends the subscription; null for one that was made with an API key or a token, or by a node of 0.2.0.
+alter table push_subscriptions add column session_id uuid;

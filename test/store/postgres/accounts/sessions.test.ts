@@ -1,6 +1,7 @@
 // Tests sessions and links for one sign-in in a real PostgreSQL: look-ups among API keys, ends, bounds, notices, and what is deleted when.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
+import { postgresPushSubscriptions } from '../../../../src/store/postgres/accounts/push-subscriptions.js';
 import { postgresSessions } from '../../../../src/store/postgres/accounts/sessions.js';
 import { sessionEnd } from '../../../../src/store/sessions.js';
 import test from '../../../support/test.js';
@@ -74,6 +75,46 @@ test('an end is told to nodes and commands, once, and only the account of a sess
   t.deepEqual(await until(({ kind }) => kind === 'key-revoked'), { kind: 'key-revoked', keyId: id });
   t.deepEqual(await store.keysByPrefixes([given.prefix]), []);
   t.deepEqual(await sessions.list(ann), []);
+});
+
+test('push subscriptions end with the session that made them, however it ends', async (t) => {
+  const { sql, sessions, ann, bob } = await start(t);
+  const push = postgresPushSubscriptions(sql);
+  const subscribe = (sessionId: string | undefined, name: string, account = ann) =>
+    push.subscribe(account, { endpoint: `https://push.test/${name}`, p256dh: 'p', auth: 'a', sessionId }, 20);
+  const left = async (account = ann) =>
+    (await push.subscriptions(account)).map(({ endpoint }) => endpoint.replace('https://push.test/', '')).sort();
+  const { id: own } = (await sessions.create(ann, 10, session()))!;
+  const { id: other } = (await sessions.create(ann, 10, session()))!;
+  for (const [id, name] of [
+    [own, 'own'],
+    [other, 'other'],
+    [undefined, 'of a key'],
+  ] as const)
+    await subscribe(id, name);
+  await subscribe(other, 'of another account', bob);
+  t.true(await sessions.end(ann, own));
+  t.deepEqual(await left(), ['of a key', 'other']);
+
+  // Somebody else signs in with the browser of the other session.
+  await sessions.create(bob, 10, session(other));
+  t.deepEqual(await left(), ['of a key']);
+  t.deepEqual(await left(bob), ['of another account']);
+
+  // The endpoint belongs to the session that has subscribed it last.
+  const { id: first } = (await sessions.create(ann, 10, session()))!;
+  const { id: second } = (await sessions.create(ann, 10, session()))!;
+  await subscribe(first, 'both');
+  await subscribe(second, 'both');
+  await sessions.end(ann, first);
+  t.deepEqual(await left(), ['both', 'of a key']);
+
+  const [row] = await sql<{ id: string }[]>`select id from push_subscriptions where session_id = ${second}`;
+  t.truthy(await push.find(ann, row!.id));
+  await sql`update sessions set last_used_at = now() - interval '31 days' where id = ${second}`;
+  t.is(await push.find(ann, row!.id), undefined, 'the session is too old');
+  await sessions.dropEnded(0);
+  t.deepEqual(await left(), ['of a key']);
 });
 
 test('a further session ends those that were used least recently; a replaced one ends too, whoever had it', async (t) => {

@@ -154,4 +154,9 @@ export const settings: Translation<typeof english> = {
   'settings.senders.allowedHint': 'لا تذهب رسائلهم إلى البريد غير المرغوب، إلا إذا بدا أن شخصًا آخر كتبها باسمهم.',
   'settings.senders.noName': '«{name}» ليس عنوانًا ولا نطاقًا.',
   'settings.senders.notRead': 'لا يمكن عرض القوائم الآن. {reason}',
+  'settings.push': 'إشعارات البريد الجديد في هذا المتصفح',
+  'settings.push.hint': 'يسألك المتصفح أولًا. ويعرضها حتى حين تكون هذه الصفحة مغلقة، إلى أن تسجّل الخروج.',
+  'settings.push.blocked': 'يحظر هذا المتصفح إشعارات هذه الصفحة. اسمح بها في إعداداته لهذا الموقع ثم عُد.',
+  'settings.push.unsupported':
+    'لا يستطيع هذا المتصفح عرض إشعارات هذه الصفحة: يلزم https ومتصفح يدعم Web Push. على iPhone أو iPad أضف الصفحة إلى الشاشة الرئيسية أولًا.',
 };

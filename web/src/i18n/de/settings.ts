@@ -142,4 +142,11 @@ export const settings: Translation<typeof english> = {
     'Ihre E-Mails kommen nicht in den Spam, außer wenn offenbar jemand anderes in ihrem Namen geschrieben hat.',
   'settings.senders.noName': '„{name}“ ist weder eine Adresse noch eine Domain.',
   'settings.senders.notRead': 'Die Listen können gerade nicht gezeigt werden. {reason}',
+  'settings.push': 'Benachrichtigungen über neue Mail in diesem Browser',
+  'settings.push.hint':
+    'Der Browser fragt Sie zuerst. Er zeigt sie auch, während diese Seite geschlossen ist, bis Sie sich abmelden.',
+  'settings.push.blocked':
+    'Dieser Browser blockiert Benachrichtigungen dieser Seite. Erlauben Sie sie in seinen Einstellungen für diese Website, und kommen Sie dann zurück.',
+  'settings.push.unsupported':
+    'Dieser Browser kann keine Benachrichtigungen dieser Seite zeigen: Das braucht https und einen Browser mit Web Push. Fügen Sie die Seite auf einem iPhone oder iPad zuerst dem Home-Bildschirm hinzu.',
 };

@@ -136,4 +136,10 @@ export const settings = {
     'Their mail does not go to Junk, unless somebody else seems to have written it in their name.',
   'settings.senders.noName': '“{name}” is neither an address nor a domain.',
   'settings.senders.notRead': 'The lists cannot be shown now. {reason}',
+  'settings.push': 'Notifications of new mail in this browser',
+  'settings.push.hint': 'The browser asks you first. It shows them also while this page is closed, until you sign out.',
+  'settings.push.blocked':
+    'This browser blocks notifications of this page. Allow them in its settings for this site, then come back.',
+  'settings.push.unsupported':
+    'This browser can show no notifications of this page: that needs https and a browser with Web Push. On an iPhone or iPad, add the page to the home screen first.',
 } as const;

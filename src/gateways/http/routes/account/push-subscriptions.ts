@@ -67,6 +67,7 @@ export function pushRoutes({ subscriptions, publicKey, check }: PushSources): re
       method: 'POST',
       path: PATH,
       summary: 'Subscribe a browser; a subscription of the same endpoint is replaced',
+      description: 'By a session of the page, the subscription ends with the session.',
       tags: TAGS,
       access: OWNER,
       body: subscription,
@@ -75,7 +76,8 @@ export function pushRoutes({ subscriptions, publicKey, check }: PushSources): re
       handler: async ({ principal, body }) => {
         const checked = check(body);
         if ('errors' in checked) return invalid(checked.errors);
-        const done = await subscriptions.subscribe(principal.accountId, checked.subscription);
+        const sessionId = principal.sessionEnd === undefined ? undefined : (principal.keyId ?? undefined);
+        const done = await subscriptions.subscribe(principal.accountId, { ...checked.subscription, sessionId });
         return done ? { status: 201 } : unauthenticated('invalid_token');
       },
     }),
