@@ -28,10 +28,11 @@ export function createClient(options: ClientOptions = {}): MansioClient {
     baseUrl,
     credential,
     fetch: options.fetch ?? ((...request) => fetch(...request)),
-    signedOut: () => {
-      void storage.clear();
-      link.signedOut();
-    },
+    signedOut: () => link.signedOut(),
+  });
+  // Requests and the connection to the hub both find out.
+  link.state$.subscribe((state) => {
+    if (state === 'signedOut') void storage.clear();
   });
   const mail = mailOver(rest, link, storage);
   const opened = <T>(stream$: Observable<T>): Observable<T> =>

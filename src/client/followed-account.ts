@@ -85,7 +85,8 @@ function accountOf(rest: Rest, link: HubLink, storage: KeptAccount, end$: Observ
     async read() {
       try {
         const profile = await rest.request('GET', '/api/profile');
-        void storage.confirm(profile);
+        // The session may have ended after the server answered.
+        if (link.state$.value !== 'signedOut') void storage.confirm(profile);
         return profile;
       } catch (error) {
         if (isPassing(error)) await assume();

@@ -91,10 +91,15 @@ export async function signIn({ page }: Pick<Window, 'page'>, key: string): Promi
   await page.locator('main.panes').waitFor();
 }
 
+/** What fades in has no contrast yet. What moves for ever is not waited for. */
+const STILL = `Promise.allSettled(document.getAnimations()
+  .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished))`;
+
 /** Returns what axe finds against WCAG 2.2 AA: one line each. */
 export async function accessibilityFaults({ page }: Pick<Window, 'page'>): Promise<string[]> {
   // axe would wait for ever for its answer from a frame in which no script runs.
   const axe = new AxeBuilder({ page }).withTags(LEVELS).exclude('iframe[sandbox]');
+  await page.evaluate(STILL);
   const { violations } = await axe.analyze();
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary = '' }) => `${id}: ${help}: ${target.join(' ')}: ${failureSummary}`),
