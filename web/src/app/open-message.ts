@@ -1,7 +1,7 @@
 // What the service worker sends a window: a notification was clicked.
 
 export interface OpenMessage {
-  /** Of the page, such as `/emails/ID`. */
+  /** A path of the page, such as `/emails/ID`. */
   readonly path: string;
 }
 
