@@ -239,6 +239,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     /** Assigns slots to deliveries that begin with the commit of their email; none unless a test replaces it. */
     deliverySlots,
     inside,
+    /** From now on, filters that wait for a part of a message wait. */
+    stopBackground: () => bodyFilters.stop(),
     /** Another owner loads the state again. */
     reload: () => {
       epoch++;

@@ -48,7 +48,7 @@ test('the log of random histories gives the state of the actor and the tables of
   t.teardown(world.end);
   // Bodies cannot be read: filters that need them wait until the history applies them.
   world.texts.fault = new Error('not read');
-  world.texts.longFault = new Error('not read');
+  await world.stopBackground();
   const seen = new Set<string>();
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 6, arbitrary: fc.array(command, { minLength: 1, maxLength: 8 }) },
