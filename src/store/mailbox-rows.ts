@@ -96,6 +96,49 @@ export interface FiltersAwaitingBody {
   readonly placed: readonly Placement[];
 }
 
+/** A run of a filter over existing mail. */
+export interface FilterRun {
+  readonly id: string;
+  readonly filterId: string;
+  /** The filter when the run began. */
+  readonly rule: FilterRow;
+  /** Null: all folders but Trash, Junk, Sent and Drafts. */
+  readonly folderId: string | null;
+  readonly phase: 'applying' | 'done' | 'undoing' | 'undone';
+  /** The newest email when the run began; later ones are not touched. */
+  readonly newestId: string;
+  /** The last email that was looked at; '' at first. */
+  readonly position: string;
+  /** Emails in the folders when the run began. */
+  readonly total: number;
+  readonly matched: number;
+  /** Emails that are changed and not undone. */
+  readonly changed: number;
+  /** Batches that have changed something, and those of them that are undone. */
+  readonly batches: number;
+  readonly undone: number;
+  /** ms since the epoch. */
+  readonly startedAt: number;
+}
+
+/** What a run has changed of an email. */
+export interface RunEmail {
+  readonly emailId: string;
+  /** Bits of `mail-format/flags` that were added. */
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  /** Labels that were given. */
+  readonly labels: readonly Placement[];
+  /** The folders that the email has left, and its placement in the one that it was moved to; null when it was there before. */
+  readonly moved: { readonly to: Placement | null; readonly from: readonly string[] } | null;
+}
+
+export interface RunBatch {
+  readonly runId: string;
+  readonly number: number;
+  readonly emails: readonly RunEmail[];
+}
+
 /**
  * How an email arrived: `appended` by a client over IMAP, `submitted` as the copy in Sent that submission made, `sent` as the
  * copy in Sent that REST made, or as another email with a message that was sent.

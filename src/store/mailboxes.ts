@@ -11,10 +11,12 @@ import type {
   EmailSummaryRow,
   ExportRow,
   FilterRow,
+  FilterRun,
   FiltersAwaitingBody,
   FolderCounters,
   FolderRow,
   Placement,
+  RunEmail,
 } from './mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -152,6 +154,7 @@ export interface MailboxOverview {
   readonly folders: readonly FolderRow[];
   readonly filters: readonly FilterRow[];
   readonly filtersAwaitingBody: readonly FiltersAwaitingBody[];
+  readonly filterRuns: readonly FilterRun[];
   readonly drafts: readonly DraftEmail[];
   readonly annotations: readonly AnnotationRow[];
   /** The senders that the account allows or blocks; null: it has chosen none. */
@@ -291,6 +294,8 @@ export interface MailboxStore {
   appendedMessageIds(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Drops at most `limit` replies older than `maxAgeMs`, except those of deliveries with an inbound row; returns how many. */
   forget(maxAgeMs: number, limit: number): Promise<number>;
+  /** What a batch of a run of a filter has changed; undefined when there is no such batch. */
+  filterRunBatch(accountId: string, runId: string, number: number): Promise<readonly RunEmail[] | undefined>;
   /** Distinct sender addresses of emails without `\Deleted` in the folder, ascending. */
   senders(accountId: string, folderId: string): Promise<readonly string[]>;
 }

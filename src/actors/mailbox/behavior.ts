@@ -12,6 +12,7 @@ import { type MailboxQuotas, NO_QUOTAS } from '../quotas/protocol.js';
 import type { Behavior } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import type { BodyFilterNotes } from './background/body-filters.js';
+import type { FilterRunNotes } from './background/filter-running.js';
 import { append } from './commands/append.js';
 import type { MailboxHandlers } from './commands/command-handlers.js';
 import { expire, remove } from './commands/delete.js';
@@ -30,6 +31,7 @@ import { choosePreferences } from './commands/preferences.js';
 import { type CommandReads, type Prefetched, prefetch } from './commands/prefetch.js';
 import { weightOf } from './commands/selection.js';
 import { filterQueries } from './filters/filter-queries.js';
+import { filterRunCommands, filterRunQueries } from './filters/filter-runs.js';
 import { filterCommands } from './filters/filters.js';
 import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
@@ -78,6 +80,7 @@ const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'qu
   unassignLabel,
   storeLabel,
   ...filterCommands,
+  ...filterRunCommands,
   ...outboundCommands,
   ...deliveryCommands,
   ...queuedCommands,
@@ -100,6 +103,7 @@ export interface MailboxSources {
   readonly texts: EmailTexts;
   readonly search: MailboxSearch;
   readonly bodyFilters: BodyFilterNotes;
+  readonly filterRuns: FilterRunNotes;
   readonly blobs: Pick<BlobStore, 'index'>;
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
@@ -126,6 +130,7 @@ export function mailboxBehavior(
         quotas.used(accountId, emails.usage);
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
         if (loaded.state.awaitingBody.size > 0) sources.bodyFilters.note(accountId);
+        if (loaded.state.filterRuns.size > 0) sources.filterRuns.note(accountId);
       }
       return loaded;
     },
@@ -153,6 +158,7 @@ export function mailboxBehavior(
       ...liveListQueries(store, search),
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
+      ...filterRunQueries(store),
       ...maildropQueries(maildrops),
       ...deliveryQueries(store),
       ...queueQueries(store, (accountId) => sources.outbound.queueOf(accountId)),
@@ -236,19 +242,26 @@ async function commitBatch(
 
 /** Starts the work that a commit makes due. `dead`: the dead slots before the commit. */
 function startWork(
-  { search, bodyFilters, outbound, quotas = NO_QUOTAS }: MailboxSources,
+  { search, bodyFilters, filterRuns, outbound, quotas = NO_QUOTAS }: MailboxSources,
   state: MailboxState,
   tx: MailboxTransaction,
   change: MailboxChange,
   dead: number,
 ): void {
-  const { emailsAdded, emailsRemoved, filtersAwaitingBody, localDeliveries } = coalesce(change.changes);
+  const {
+    emailsAdded,
+    emailsRemoved,
+    filtersAwaitingBody,
+    filterRuns: runs,
+    localDeliveries,
+  } = coalesce(change.changes);
   if (emailsAdded.length + emailsRemoved.length > 0) quotas.used(change.accountId, state.emails.usage);
   const newest = emailsAdded.at(-1);
   if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
   if (isIndexLookDue(dead, state.emails.dead))
     search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
   if (filtersAwaitingBody.length > 0) bodyFilters.note(change.accountId);
+  if (runs.length > 0) filterRuns.note(change.accountId);
   for (const delivery of localDeliveries) outbound.deliverLocally(delivery);
   for (const id of tx.outbound.due) outbound.wakeQueue(change.accountId, id);
 }

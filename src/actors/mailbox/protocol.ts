@@ -17,6 +17,7 @@ import {
 import type { LoggedChange } from '../../store/changes/changes.js';
 import { type AnyStruct, command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
+import { filterRunOperations } from './filters/filter-run-operations.js';
 import { folderContentOperations } from './folder-content-operations.js';
 import { deleted, folderOperations } from './folder-operations.js';
 import { listOperations, period } from './list-operations.js';
@@ -280,6 +281,7 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchFilter'],
       onRepeat: 'remembered',
     }),
+    ...filterRunOperations,
     /** Replaces the values of these preferences, by name. The mailbox stores them without knowing their meaning. */
     choosePreferences: command({
       payload: object({ chosen: record(string(), unknown()) }),

@@ -899,6 +899,27 @@ export type FilterConditions = {
   readonly matches?: string | null | undefined;
 };
 
+export interface FilterRunInput {
+  /** A folder (id or role); without it, all folders but Trash, Junk, Sent and Drafts */
+  readonly folderId?: string | undefined;
+}
+
+export interface FilterRunBegun {
+  readonly runId: string;
+}
+
+export interface FilterRun {
+  readonly matched: number;
+  /** Emails that the run has changed and that are not undone */
+  readonly changed: number;
+  /** Emails in the folders when the run began */
+  readonly total: number;
+  /** Nothing is left to do, or to undo */
+  readonly isDone: boolean;
+  /** The run is undone, or is being undone */
+  readonly isUndone: boolean;
+}
+
 export interface WebConfig {
   readonly oidc: {
     readonly authority: string;
@@ -1810,6 +1831,36 @@ export interface Paths {
       };
       readonly body: FilterConditions;
       readonly reply: FilterTest;
+    };
+  };
+  '/api/filters/{id}/apply': {
+    /** Apply a filter to existing mail. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly body: FilterRunInput;
+      readonly reply: FilterRunBegun;
+    };
+  };
+  '/api/filters/{id}/apply/{runId}': {
+    /** How far a run of a filter is. */
+    readonly GET: {
+      readonly params: {
+        readonly id: string;
+        readonly runId: string;
+      };
+      readonly reply: FilterRun;
+    };
+  };
+  '/api/filters/{id}/apply/{runId}/undo': {
+    /** Undo a run of a filter: what nobody has changed since is as it was. */
+    readonly POST: {
+      readonly params: {
+        readonly id: string;
+        readonly runId: string;
+      };
+      readonly reply: undefined;
     };
   };
   '/api/config': {

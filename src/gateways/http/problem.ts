@@ -77,6 +77,8 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   tooManyEmails: 400,
   tooManyKeywords: 400,
   tooManyExpressions: 400,
+  tooManyRuns: 409,
+  noSuchRun: 404,
   tooLarge: 413,
   overQuota: 507,
   searchTooLarge: 400,

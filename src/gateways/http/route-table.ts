@@ -35,6 +35,7 @@ import { sentRoutes } from './routes/emails/emails-sent.js';
 import { EncodedContents } from './routes/emails/encoded-contents.js';
 import { threadRoute } from './routes/emails/threads.js';
 import { eventRoute } from './routes/events.js';
+import { filterRunRoutes } from './routes/folders/filter-runs.js';
 import { filterRoutes } from './routes/folders/filters.js';
 import { folderRoutes } from './routes/folders/folders.js';
 import { labelRoutes } from './routes/folders/labels.js';
@@ -125,6 +126,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
+    ...filterRunRoutes('/api/filters', ['Filters'], mailboxes),
     eventRoute(sources.eventStreams),
     ...configRoutes(sources.config, sources.publicUrl),
     ...autoconfigRoutes(sources),

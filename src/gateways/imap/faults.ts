@@ -22,6 +22,8 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   tooMany: no('The account has too many mailboxes', 'LIMIT'),
   tooLarge: no('The name of an annotation is too long, or the annotations of the account are too large', 'LIMIT'),
   tooManyEmails: no('Too many messages for one command', 'LIMIT'),
+  tooManyRuns: no('The account has too many runs of filters', 'LIMIT'),
+  noSuchRun: no('There is no such run of a filter', 'NONEXISTENT'),
   tooManyExpressions: no('The account has too many filters with regular expressions', 'LIMIT'),
   overQuota: no('The mailbox is full', 'OVERQUOTA'),
   tooManyKeywords: no('The account has too many keywords', 'LIMIT'),

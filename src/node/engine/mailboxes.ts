@@ -9,6 +9,7 @@ import { KeyUses } from '../../actors/directory/key-uses.js';
 import type { Directory, HostedDomains, Senders } from '../../actors/directory/protocol.js';
 import { type MailboxActors, mailboxActorProtocol } from '../../actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../actors/mailbox/background/body-filters.js';
+import { startFilterRunning } from '../../actors/mailbox/background/filter-running.js';
 import { mailboxBehavior } from '../../actors/mailbox/behavior.js';
 import { deliverLocally } from '../../actors/mailbox/outbound/local-deliveries.js';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
@@ -72,11 +73,14 @@ export async function startMailboxes(
   const consumers = openConsumers(context, cluster, stores, mailboxes);
   const bodyFilters = startBodyFiltering({ texts: stores.texts, mailboxes, log });
   addJob(context, 'filters that wait for a body', () => bodyFilters.stop());
+  const filterRuns = startFilterRunning({ texts: stores.texts, mailboxes, log });
+  addJob(context, 'runs of filters', () => filterRuns.stop());
   const behavior = mailboxBehavior({
     store: stores.mailboxRows,
     texts: stores.texts,
     search: stores.search,
     bodyFilters,
+    filterRuns,
     inlineMessages,
     blobs: stores.blobs,
     outbound: {

@@ -9,11 +9,13 @@ import type {
   EmailRow,
   EventRow,
   FilterRow,
+  FilterRun,
   FiltersAwaitingBody,
   FolderDefinition,
   FolderRole,
   LocalDelivery,
   Placement,
+  RunBatch,
 } from '../mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -123,6 +125,11 @@ interface Payloads {
   /** The filters of an email that wait for its body. */
   FiltersAwaitBody: FiltersAwaitingBody;
   BodyFiltersEnded: { readonly emailId: string };
+  /** A run of a filter over existing mail is new or has changed. */
+  FilterRunChanged: { readonly run: FilterRun };
+  /** What a batch of a run has changed. */
+  FilterRunApplied: RunBatch;
+  FilterRunRemoved: { readonly runId: string };
   /** Clients get a notification as if the email had just arrived. */
   EmailAnnounced: AnnouncedEmail;
   /** Mail that was not placed, because a filter deleted it or a copy of it exists. */

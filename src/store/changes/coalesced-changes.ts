@@ -7,9 +7,11 @@ import type {
   AnnotationRow,
   EmailRow,
   FilterRow,
+  FilterRun,
   FiltersAwaitingBody,
   FolderDefinition,
   LocalDelivery,
+  RunBatch,
 } from '../mailbox-rows.js';
 import { type Change, type ChangeOf, flaggedIn, packedIn, placementsIn, removedIn } from './changes.js';
 import { type CoalescedOutboundChanges, OutboundCoalescer } from './coalesced-outbound.js';
@@ -54,6 +56,9 @@ export interface CoalescedChanges extends CoalescedOutboundChanges {
   readonly filtersAwaitingBody: readonly FiltersAwaitingBody[];
   /** Emails for which no filter waits any more. */
   readonly bodyFiltersEnded: readonly string[];
+  readonly filterRuns: readonly FilterRun[];
+  readonly filterRunBatches: readonly RunBatch[];
+  readonly filterRunsRemoved: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly localDeliveries: readonly LocalDelivery[];
@@ -95,6 +100,9 @@ class ChangeCoalescer {
   readonly #filtersRemoved = new LazySet<string>();
   readonly #awaitingBody = new LazyMap<string, FiltersAwaitingBody>();
   readonly #bodyFiltersEnded = new LazySet<string>();
+  readonly #filterRuns = new LazyMap<string, FilterRun>();
+  readonly #filterRunBatches: RunBatch[] = [];
+  readonly #filterRunsRemoved: string[] = [];
   readonly #released: string[] = [];
   readonly #outbound = new OutboundCoalescer();
   readonly #localDeliveries: LocalDelivery[] = [];
@@ -155,6 +163,16 @@ class ChangeCoalescer {
         this.#awaitingBody.delete(change.payload.emailId);
         this.#bodyFiltersEnded.add(change.payload.emailId);
         return;
+      case 'FilterRunChanged':
+        this.#filterRuns.set(change.payload.run.id, change.payload.run);
+        return;
+      case 'FilterRunApplied':
+        this.#filterRunBatches.push(change.payload);
+        return;
+      case 'FilterRunRemoved':
+        this.#filterRuns.delete(change.payload.runId);
+        this.#filterRunsRemoved.push(change.payload.runId);
+        return;
       case 'MailDiscarded':
         this.#released.push(change.payload.blob);
         return;
@@ -211,6 +229,9 @@ class ChangeCoalescer {
       filtersRemoved: this.#filtersRemoved.values(),
       filtersAwaitingBody: this.#awaitingBody.values(),
       bodyFiltersEnded: this.#bodyFiltersEnded.values(),
+      filterRuns: this.#filterRuns.values(),
+      filterRunBatches: this.#filterRunBatches,
+      filterRunsRemoved: this.#filterRunsRemoved,
       blobsReleased: this.#released,
       localDeliveries: this.#localDeliveries,
       preferences: this.#preferences,

@@ -144,6 +144,8 @@ const TABLES = [
   'annotations',
   'filters',
   'deferred_filters',
+  'filter_runs',
+  'filter_run_batches',
   'thread_refs',
   'outbound',
   'outbound_recipients',

@@ -5,6 +5,7 @@ import pino from 'pino';
 import type { HostedDelivery } from '../../../src/actors/delivery/local-transport.js';
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../../src/actors/mailbox/background/body-filters.js';
+import { startFilterRunning } from '../../../src/actors/mailbox/background/filter-running.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { storedHeader } from '../../../src/actors/mailbox/filters/filter-reads.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
@@ -159,11 +160,13 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   });
   await quotas.start();
   const bodyFilters = startBodyFiltering({ texts, mailboxes, log, retryMs: 10 });
+  const filterRuns = startFilterRunning({ texts, mailboxes, log, retryMs: 10 });
   const behavior = mailboxBehavior({
     store,
     texts,
     search: NO_SEARCH,
     bodyFilters,
+    filterRuns,
     inlineMessages,
     blobs,
     outbound,
@@ -208,6 +211,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     }));
   }
 
+  const stopBackground = () => Promise.all([bodyFilters.stop(), filterRuns.stop()]);
+
   return {
     sql,
     directory,
@@ -239,14 +244,14 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     /** Assigns slots to deliveries that begin with the commit of their email; none unless a test replaces it. */
     deliverySlots,
     inside,
-    /** From now on, filters that wait for a part of a message wait. */
-    stopBackground: () => bodyFilters.stop(),
+    /** From now on, what waits for a part of a message or for a run waits. */
+    stopBackground,
     /** Another owner loads the state again. */
     reload: () => {
       epoch++;
     },
     async end() {
-      await bodyFilters.stop();
+      await stopBackground();
       await quotas.stop();
       await host.stop();
       await writerSql.end();

@@ -75,6 +75,32 @@ test('filters move mail by header, list, size and expression, flag it, and stop'
   t.like(first, { isEnabled: false, disabledReason: 'folderDeleted', moveToFolderId: null, moveToFolderName: null });
 });
 
+test('a filter is applied to existing mail, and that is undone', async (t) => {
+  const user = await account('existing');
+  const client = new MailboxClient(node, user.key);
+  await send(user.email, { subject: 'old invoice', text: 'pay' });
+  await send(user.email, { subject: 'old letter', text: 'hello' });
+  const { id } = await made<{ id: string }>(t, client, '/api/filters', {
+    ...{ isEnabled: true, name: 'invoices', priority: 1, matches: 'invoice', moveToFolderId: 'archive', flag: true },
+  });
+  const begun = await client.request('POST', `/api/filters/${id}/apply`, {});
+  t.is(begun.status, 202);
+  const path = `/api/filters/${id}/apply/${((await begun.json()) as { runId: string }).runId}`;
+  const done = async () => {
+    for (;;) {
+      const run = await client.get<{ isDone: boolean }>(path);
+      if (run.isDone) return run;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  t.deepEqual<unknown, unknown>(await done(), { matched: 1, changed: 1, total: 2, isDone: true, isUndone: false });
+  const subjects = async () => (await client.inbox()).map(({ subject }) => subject);
+  t.deepEqual(await subjects(), ['old letter']);
+  t.is((await client.request('POST', `${path}/undo`)).status, 202);
+  t.deepEqual<unknown, unknown>(await done(), { matched: 1, changed: 0, total: 2, isDone: true, isUndone: true });
+  t.deepEqual(await subjects(), ['old letter', 'old invoice']);
+});
+
 test('filters read, label and delete mail before anybody sees it', async (t) => {
   const user = await account('filters');
   const client = new MailboxClient(node, user.key);

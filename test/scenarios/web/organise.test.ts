@@ -141,6 +141,14 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   await page.getByText('Tuesday', { exact: true }).first().waitFor();
   await page.goBack();
 
+  await page.getByRole('button', { name: 'Apply news@remote.test to existing mail' }).click();
+  await page.getByText('1 of 3 emails is changed.').waitFor();
+  const labelled = async () => (await client.get<{ emailCount: number }[]>('/api/labels'))[0]?.emailCount;
+  t.is(await labelled(), 2);
+  await page.locator('.filter-run').getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  t.is(await labelled(), 1);
+
   await page.getByRole('button', { name: 'New filter' }).click();
   await page.getByLabel('The subject has').fill('Invoice');
   await page.getByLabel('Mark it as read').check();

@@ -136,7 +136,14 @@ function writeAnnotations({ annotations }: AccountRows, coalesced: CoalescedChan
   }
 }
 
-function writeFilters({ filters, deferred }: AccountRows, coalesced: CoalescedChanges): void {
+function writeFilters(account: AccountRows, coalesced: CoalescedChanges): void {
+  const { filters, deferred, filterRuns, filterRunBatches } = account;
+  for (const run of coalesced.filterRuns) filterRuns.set(run.id, run);
+  for (const batch of coalesced.filterRunBatches) filterRunBatches.set(`${batch.runId} ${batch.number}`, batch);
+  for (const id of coalesced.filterRunsRemoved) {
+    filterRuns.delete(id);
+    for (const [key, { runId }] of filterRunBatches) if (runId === id) filterRunBatches.delete(key);
+  }
   for (const row of coalesced.filters) {
     filters.set(row.id, { ...row, createdAt: filters.get(row.id)?.createdAt ?? row.createdAt });
   }

@@ -64,12 +64,14 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       return result;
     },
     async overview(accountId) {
-      const { folders, filters, deferred, remembered, outbound, annotations, preferences, ...account } = of(accountId);
+      const { folders, filters, deferred, filterRuns, remembered, outbound, annotations, preferences, ...account } =
+        of(accountId);
       const since = Date.now() - REMEMBERED_MS;
       return {
         folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
         filters: [...filters.values()],
         filtersAwaitingBody: [...deferred.values()],
+        filterRuns: [...filterRuns.values()].sort((a, b) => compare(a.id, b.id)),
         drafts: [...outbound.values()].flatMap(({ row: { id, emailId, status } }) =>
           status === 'Draft' ? [{ id, emailId }] : [],
         ),
@@ -78,6 +80,9 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         remembered: remembered.filter(({ at }) => at > since).map(({ id, reply }) => ({ id, reply })),
         expunged: expungedOf(account),
       };
+    },
+    async filterRunBatch(accountId, runId, number) {
+      return of(accountId).filterRunBatches.get(`${runId} ${number}`)?.emails;
     },
     async *emails(accountId) {
       const rows = sortedById(of(accountId).emails.values());

@@ -1,7 +1,9 @@
 // The rows that the stores in memory share: one set of rows per account, and the mail that waits for its mailbox. Each store of this folder
 // implements one port over them.
+
 import { newId } from '../../../src/store/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
+import type { FilterRun, RunBatch } from '../../../src/store/mailbox-rows.js';
 import {
   type AnnotationRow,
   type EmailRow,
@@ -52,6 +54,9 @@ export class AccountRows {
   preferences: Choices | undefined;
   /** Keyed by email. */
   readonly deferred = new Map<string, FiltersAwaitingBody>();
+  readonly filterRuns = new Map<string, FilterRun>();
+  /** Keyed by run and number. */
+  readonly filterRunBatches = new Map<string, RunBatch>();
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();

@@ -1,17 +1,27 @@
 // The filters that the settings show, and what people do with them. The list is read when the section opens, and after each change.
 import { signal } from '@preact/signals';
-import type { Filter, FilterInput, MansioClient } from '../../../src/client/index.js';
+import type { Filter, FilterInput, FilterRun, MansioClient } from '../../../src/client/index.js';
 import { sayFailed } from '../app/failure.js';
 import { reasonOf } from '../app/reason.js';
 import { undo } from '../app/undo.js';
 import { t } from '../i18n/t.js';
 import { changedFilter, movedFilters } from './filter-draft.js';
 
+/** How often a run is looked at. */
+const LOOK_MS = 500;
+
+export interface ShownRun extends FilterRun {
+  readonly runId: string;
+}
+
 export class FilterList {
   /** In the order of evaluation; undefined until they have been read. */
   readonly filters = signal<readonly Filter[] | undefined>(undefined);
   readonly problem = signal<string | undefined>(undefined);
+  /** The last run over existing mail that was begun here, by filter. */
+  readonly runs = signal<ReadonlyMap<string, ShownRun>>(new Map());
   readonly #client: MansioClient;
+  #isClosed = false;
 
   constructor(client: MansioClient) {
     this.#client = client;
@@ -69,6 +79,40 @@ export class FilterList {
         await this.read();
       },
     });
+  }
+
+  /** Applies a filter to existing mail, and shows how far that is. */
+  async apply({ id }: Filter): Promise<void> {
+    try {
+      const { runId } = await this.#client.request('POST', '/api/filters/{id}/apply', { params: { id }, body: {} });
+      await this.#follow(id, runId);
+    } catch (error) {
+      sayFailed(error);
+    }
+  }
+
+  async undoRun({ id }: Filter, runId: string): Promise<void> {
+    try {
+      await this.#client.request('POST', '/api/filters/{id}/apply/{runId}/undo', { params: { id, runId } });
+      await this.#follow(id, runId);
+    } catch (error) {
+      sayFailed(error);
+    }
+  }
+
+  /** Follows no run any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #follow(id: string, runId: string): Promise<void> {
+    let isDone = false;
+    while (!isDone && !this.#isClosed) {
+      const run = await this.#client.request('GET', '/api/filters/{id}/apply/{runId}', { params: { id, runId } });
+      this.runs.value = new Map(this.runs.peek()).set(id, { runId, ...run });
+      isDone = run.isDone;
+      if (!isDone) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
 
   /** Says so when it fails, and shows what holds then. */

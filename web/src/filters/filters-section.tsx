@@ -6,10 +6,10 @@ import type { Filter } from '../../../src/client/index.js';
 import { useStore } from '../app/store.js';
 import { Icon, type IconName } from '../design/icon.js';
 import { folderName } from '../folders/folder-name.js';
-import { t } from '../i18n/t.js';
+import { formatNumber, t } from '../i18n/t.js';
 import { draftOf, type FilterDraft, NO_FILTER } from './filter-draft.js';
 import { FilterForm } from './filter-form.js';
-import { FilterList } from './filter-list.js';
+import { FilterList, type ShownRun } from './filter-list.js';
 import { inWords } from './filter-words.js';
 import { wantedSender } from './open.js';
 
@@ -27,6 +27,7 @@ export function Filters() {
     const from = wantedSender.peek();
     wantedSender.value = undefined;
     if (from !== undefined) edited.value = { draft: { ...NO_FILTER, from } };
+    return () => list.close();
   }, [list]);
   const close = () => {
     edited.value = undefined;
@@ -90,6 +91,7 @@ interface FilterRowProps {
 function FilterRow({ filter, list, isFirst, isLast, onEdit }: FilterRowProps) {
   const { name, isEnabled } = filter;
   const { labels, folders } = useStore();
+  const run = list.runs.value.get(filter.id);
   const label = labels.value.find(({ id }) => id === filter.assignLabelId)?.name ?? filter.assignLabelName ?? undefined;
   const target = folders.value.find(({ id }) => id === filter.moveToFolderId);
   const folder = target === undefined ? (filter.moveToFolderName ?? undefined) : folderName(target);
@@ -123,8 +125,42 @@ function FilterRow({ filter, list, isFirst, isLast, onEdit }: FilterRowProps) {
           run={() => void list.move(filter, 1)}
         />
         <RowButton icon="trash-2" name={t('filters.delete', { name })} run={() => void list.delete(filter)} />
+        <button
+          type="button"
+          class="button is-plain"
+          aria-label={t('filters.applyOne', { name })}
+          aria-disabled={run?.isDone === false}
+          onClick={() => {
+            if (run?.isDone !== false) void list.apply(filter);
+          }}
+        >
+          {t('filters.apply')}
+        </button>
       </div>
+      <div role="status">{run !== undefined && <RunState filter={filter} run={run} list={list} />}</div>
     </li>
+  );
+}
+
+interface RunStateProps {
+  readonly filter: Filter;
+  readonly run: ShownRun;
+  readonly list: FilterList;
+}
+
+/** How far a run over existing mail is, with what undoes it. */
+function RunState({ filter, run, list }: RunStateProps) {
+  const { isDone, isUndone, changed, total } = run;
+  const state = isUndone ? (isDone ? 'undone' : 'undoing') : isDone ? 'applied' : 'applying';
+  return (
+    <p class="filter-run">
+      <span>{t(`filters.${state}`, { count: changed, total: formatNumber(total) })}</span>{' '}
+      {!isUndone && (changed > 0 || !isDone) && (
+        <button type="button" class="button is-plain" onClick={() => void list.undoRun(filter, run.runId)}>
+          {t('undo.undo')}
+        </button>
+      )}
+    </p>
   );
 }
 

@@ -138,7 +138,7 @@ function replacedCopies(
 }
 
 /** The folders that an email leaves when the command names no source folder. */
-function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): string[] {
+export function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): string[] {
   const takesAll = target.role === 'trash' || target.role === 'junk';
   return tx.folders.holding(slot).filter((id) => {
     if (id === target.id) return false;

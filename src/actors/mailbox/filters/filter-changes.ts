@@ -1,6 +1,6 @@
 // The filters of a transaction, and those that wait for bodies, as if the batch so far were committed.
 import type { Change, ChangeContent } from '../../../store/changes/changes.js';
-import type { FilterRow, FiltersAwaitingBody } from '../../../store/mailbox-rows.js';
+import type { FilterRow, FilterRun, FiltersAwaitingBody, RunBatch } from '../../../store/mailbox-rows.js';
 import type { MailboxState } from '../state/state.js';
 import { inOrder } from './filter-match.js';
 
@@ -11,6 +11,8 @@ export class FilterChanges {
   readonly #deleted = new Set<string>();
   readonly #awaitingBody = new Map<string, FiltersAwaitingBody>();
   readonly #bodyFiltersEnded = new Set<string>();
+  /** Runs that the batch has changed; undefined: removed. */
+  readonly #runs = new Map<string, FilterRun | undefined>();
   #inOrder: readonly FilterRow[] | undefined;
 
   constructor(state: MailboxState, record: (change: ChangeContent) => void) {
@@ -57,6 +59,26 @@ export class FilterChanges {
     if (this.bodyFiltersOf(emailId) !== undefined) this.#record({ type: 'BodyFiltersEnded', payload: { emailId } });
   }
 
+  run(id: string): FilterRun | undefined {
+    return this.#runs.has(id) ? this.#runs.get(id) : this.#state.filterRuns.get(id);
+  }
+
+  runs(): readonly FilterRun[] {
+    return [...new Map([...this.#state.filterRuns.entries(), ...this.#runs]).values()].flatMap((run) => run ?? []);
+  }
+
+  putRun(run: FilterRun): void {
+    this.#record({ type: 'FilterRunChanged', payload: { run } });
+  }
+
+  keepBatch(batch: RunBatch): void {
+    this.#record({ type: 'FilterRunApplied', payload: batch });
+  }
+
+  removeRun(runId: string): void {
+    this.#record({ type: 'FilterRunRemoved', payload: { runId } });
+  }
+
   apply(change: Change): void {
     switch (change.type) {
       case 'FilterChanged':
@@ -67,6 +89,12 @@ export class FilterChanges {
         this.#written.delete(change.payload.filterId);
         this.#deleted.add(change.payload.filterId);
         this.#inOrder = undefined;
+        return;
+      case 'FilterRunChanged':
+        this.#runs.set(change.payload.run.id, change.payload.run);
+        return;
+      case 'FilterRunRemoved':
+        this.#runs.set(change.payload.runId, undefined);
         return;
       case 'FiltersAwaitBody':
         this.#awaitingBody.set(change.payload.emailId, change.payload);

@@ -37,6 +37,7 @@ export class ChangedMailbox {
   }
 
   /** The only way to change this object. `slots`: the slots of the emails in the record, when the caller knows them. */
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with a row per kind of change
   apply(change: Change, slots?: readonly number[]): void {
     const { seq } = change;
     switch (change.type) {
@@ -80,6 +81,8 @@ export class ChangedMailbox {
       case 'FilterDeleted':
       case 'FiltersAwaitBody':
       case 'BodyFiltersEnded':
+      case 'FilterRunChanged':
+      case 'FilterRunRemoved':
         this.#filters.apply(change);
         return;
       case 'OutboundChanged':
@@ -94,13 +97,17 @@ export class ChangedMailbox {
       case 'MailDiscarded':
       case 'DeliveryAttempted':
       case 'DeliveredLocally':
+      case 'FilterRunApplied':
         return;
-      case 'PreferencesChanged': {
-        const senders = change.payload.chosen['senders'] as SenderLists | undefined;
-        if (senders !== undefined) this.senders = new ListedSenders(senders);
+      case 'PreferencesChanged':
+        this.#choose(change);
         return;
-      }
     }
+  }
+
+  #choose({ payload: { chosen } }: ChangeOf<'PreferencesChanged'>): void {
+    const senders = chosen['senders'] as SenderLists | undefined;
+    if (senders !== undefined) this.senders = new ListedSenders(senders);
   }
 
   #place(change: ChangeOf<'EmailPlaced'>, slots: readonly number[] | undefined): void {

@@ -7,7 +7,13 @@ import { type CoalescedChanges, coalesce } from '../../../store/changes/coalesce
 import type { CoalescedPlacements } from '../../../store/changes/coalesced-placements.js';
 import { LazyMap } from '../../../store/changes/lazy-map.js';
 import { isImportId } from '../../../store/imports.js';
-import type { FilterRow, FiltersAwaitingBody, FolderCounters, SystemRole } from '../../../store/mailbox-rows.js';
+import type {
+  FilterRow,
+  FilterRun,
+  FiltersAwaitingBody,
+  FolderCounters,
+  SystemRole,
+} from '../../../store/mailbox-rows.js';
 import type {
   ClaimedAccount,
   MailboxChange,
@@ -55,6 +61,8 @@ export class MailboxState {
   senders = NOBODY_LISTED;
   /** Filters that wait for bodies, by email id. */
   readonly awaitingBody = new LazyMap<string, FiltersAwaitingBody>();
+  /** Runs of filters over existing mail, in the order in which they began. */
+  readonly filterRuns = new LazyMap<string, FilterRun>();
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
@@ -176,6 +184,8 @@ export class MailboxState {
     }
     for (const waiting of coalesced.filtersAwaitingBody) this.awaitingBody.set(waiting.emailId, waiting);
     for (const id of coalesced.bodyFiltersEnded) this.awaitingBody.delete(id);
+    for (const run of coalesced.filterRuns) this.filterRuns.set(run.id, run);
+    for (const id of coalesced.filterRunsRemoved) this.filterRuns.delete(id);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
     const senders = coalesced.preferences?.chosen['senders'] as SenderLists | undefined;
     if (senders !== undefined) this.senders = new ListedSenders(senders);
@@ -280,6 +290,7 @@ export async function loadMailbox(
   }
   state.emails.trim();
   state.filters = inOrder(overview.filters);
+  for (const run of overview.filterRuns) state.filterRuns.set(run.id, run);
   for (const waiting of overview.filtersAwaitingBody) state.awaitingBody.set(waiting.emailId, waiting);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
   if (overview.senders !== null) state.senders = new ListedSenders(overview.senders);

@@ -76,6 +76,9 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'FilterDeleted':
     case 'FiltersAwaitBody':
     case 'BodyFiltersEnded':
+    case 'FilterRunChanged':
+    case 'FilterRunApplied':
+    case 'FilterRunRemoved':
     case 'EmailAnnounced':
     case 'MailDiscarded':
     case 'UnreadCountChanged':

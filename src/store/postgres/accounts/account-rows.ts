@@ -36,6 +36,8 @@ export const ACCOUNT_TABLES = [
   'search_pages',
   'filters',
   'deferred_filters',
+  'filter_runs',
+  'filter_run_batches',
   'preferences',
   'push_subscriptions',
   'webhooks',

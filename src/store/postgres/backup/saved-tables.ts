@@ -40,6 +40,8 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'thread_refs' },
   { name: 'filters' },
   { name: 'deferred_filters' },
+  { name: 'filter_runs' },
+  { name: 'filter_run_batches' },
   // Cursors and positions from before a restore lead nowhere, so the log is left out, except for what deferred writes of flags refer to.
   {
     name: 'events',

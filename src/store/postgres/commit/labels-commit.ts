@@ -5,6 +5,7 @@ import { type CoalescedChanges, coalesce } from '../../changes/coalesced-changes
 import type { MailboxChange } from '../../mailboxes.js';
 import type { Pieces } from '../driver/statement-pieces.js';
 import { filterColumns, folderColumns, storedFilter } from '../mailbox/mailbox-columns.js';
+import { writeFilterRuns } from './filter-runs-commit.js';
 
 /** Stands for the folder's id in annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
@@ -15,7 +16,8 @@ const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `exc
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
-  if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return sql``;
+  const runs = writeFilterRuns(sql, changes);
+  if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return runs;
   const labels = [];
   const labelsGone = [];
   const filters = [];
@@ -92,7 +94,7 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
       insert into blob_candidates (hash)
       select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::json) as x (a uuid, hash text)
       join passed using (a)
-    )`;
+    ) ${runs}`;
 }
 
 function hasNone(coalesced: CoalescedChanges): boolean {

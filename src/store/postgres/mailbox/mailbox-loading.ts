@@ -2,7 +2,7 @@
 // several times faster than row by row; a small mailbox takes one round trip per function.
 import { uuidText } from '../../../mail-format/ids.js';
 import type { SenderLists } from '../../../mail-format/senders.js';
-import type { AnnotationRow } from '../../mailbox-rows.js';
+import type { AnnotationRow, FilterRun } from '../../mailbox-rows.js';
 import type {
   EmailPage,
   Expunged,
@@ -117,6 +117,7 @@ export interface OverviewRow {
   readonly folders: FolderRow[] | null;
   readonly filters: Parameters<typeof filterOf>[0][] | null;
   readonly filtersAwaitingBody: FiltersAwaitingBody[] | null;
+  readonly filterRuns: FilterRun[] | null;
   readonly drafts: DraftEmail[] | null;
   readonly annotations: AnnotationRow[] | null;
   readonly senders: SenderLists | null;
@@ -146,6 +147,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     folders: [],
     filters: [],
     filtersAwaitingBody: [],
+    filterRuns: [],
     drafts: [],
     annotations: [],
     senders: null,
@@ -173,6 +175,7 @@ export const overviewFields = (mostExpunged: number): string => `
   ${rowsOf(
     'select email_id as "emailId", filter_ids as "filterIds", placed from deferred_filters where account_id = a.id',
   )} as "filtersAwaitingBody",
+  (select json_agg(run order by id) from filter_runs where account_id = a.id) as "filterRuns",
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
   )} as drafts,
@@ -188,6 +191,7 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
     folders: row.folders ?? [],
     filters: (row.filters ?? []).map(filterOf),
     filtersAwaitingBody: row.filtersAwaitingBody ?? [],
+    filterRuns: row.filterRuns ?? [],
     drafts: row.drafts ?? [],
     annotations: row.annotations ?? [],
     senders: row.senders,

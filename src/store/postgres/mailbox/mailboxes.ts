@@ -3,7 +3,7 @@
 import { coalesce } from '../../changes/coalesced-changes.js';
 import { countOf } from '../../changes/coalesced-placements.js';
 import type { CommitMeter } from '../../commit-meter.js';
-import type { Placement } from '../../mailbox-rows.js';
+import type { Placement, RunEmail } from '../../mailbox-rows.js';
 import type { CommitResult, EmailSummaryRow, ExportRow, MailboxChange, MailboxStore } from '../../mailboxes.js';
 import { flushKeywords } from '../commit/deferred-flags.js';
 import { commitShared } from '../commit/inbound-commit.js';
@@ -101,6 +101,7 @@ export function postgresMailboxes(
     exportRows: (...of) => exportRows(sql, ...of),
     listed: (...of) => guarded(() => listedEmails(sql, ...of)),
     senders: (...of) => senders(sql, ...of),
+    filterRunBatch: (...of) => filterRunBatch(sql, ...of),
   };
 }
 
@@ -170,6 +171,15 @@ async function exportRows(sql: Sql, accountId: string, ids: readonly string[]): 
     () => sql<ExportRow[]>`
       select ${sql.unsafe(exportColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
   );
+}
+
+async function filterRunBatch(sql: Sql, accountId: string, runId: string, number: number) {
+  const [row] = await guarded(
+    () => sql<{ emails: readonly RunEmail[] }[]>`
+      select emails from filter_run_batches
+      where account_id = ${accountId} and run_id = ${runId} and number = ${number}`,
+  );
+  return row?.emails;
 }
 
 async function senders(sql: Sql, accountId: string, folderId: string): Promise<readonly string[]> {

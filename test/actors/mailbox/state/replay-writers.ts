@@ -16,6 +16,7 @@ export class Writers {
   filters: string[] = [];
   outbound: { id: string; status: string; updatedAt: number; recipients: { id: string }[] }[] = [];
   readonly attempts = new Map<string, string>();
+  readonly #runs: string[] = [];
   readonly #world: MailboxWorld;
 
   constructor(world: MailboxWorld, accountId: string, other: string) {
@@ -82,6 +83,15 @@ export class Writers {
       }
       case 'deleteFilter':
         return mailbox.ask('deleteFilter', { filterId: one(this.filters, next.which) ?? randomUUID() });
+      case 'runFilter': {
+        const filterId = one(this.filters, next.which) ?? randomUUID();
+        const { reply } = await mailbox.ask('startFilterRun', { filterId });
+        if (reply !== undefined) this.#runs.push(reply.runId);
+        return this.#work();
+      }
+      case 'undoRun':
+        await mailbox.ask('undoFilterRun', { runId: one(this.#runs, next.which) ?? randomUUID() });
+        return this.#work();
       case 'append': {
         const { blob, summary } = await stored(this.#world);
         const message = { blob, summary, receivedAt: 1, flags: ['\\Draft'] };
@@ -138,6 +148,20 @@ export class Writers {
       }
       case 'manageOutbound':
         return mailbox.ask('manageOutbound', { outboundId, action: next.action });
+    }
+  }
+
+  /** Carries out what runs of filters have to do; all emails match. */
+  async #work(): Promise<void> {
+    const mailbox = this.#world.mailboxes.of(this.accountId);
+    for (;;) {
+      const { apply, undo } = (await mailbox.ask('filterRunWork', {})).reply ?? {};
+      if (apply !== undefined) {
+        const { runId, after, upTo, isLast, emails } = apply;
+        const emailIds = emails.map(({ emailId }) => emailId);
+        await mailbox.ask('applyFilterRun', { runId, after, upTo, isLast, emailIds });
+      } else if (undo !== undefined) await mailbox.ask('undoFilterBatch', undo);
+      else return;
     }
   }
 

@@ -48,6 +48,7 @@ export const command = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('createFilter' as const, 'updateFilter' as const), which, rule }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleteFilter' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('runFilter' as const, 'undoRun' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('append' as const) }) },
   {
     weight: 2,
@@ -139,6 +140,8 @@ export const EVERY_TYPE: Step[] = [
   [{ kind: 'remove', which: 0 }],
   [{ kind: 'remove', which: 0 }],
   [{ kind: 'deliver', subject: 'blue', at: 1, refersTo: null, isJunk: false }],
+  ...Array.from({ length: 11 }, (_, which): Step => [{ kind: 'runFilter', which }]),
+  [{ kind: 'undoRun', which: 0 }],
   [{ kind: 'deleteFilter', which: 0 }],
   [{ kind: 'choosePreferences', chosen: { theme: 'red' } }],
   [{ kind: 'setMetadata', label: null, name: '/private/Comment', value: 'YQ==' }],

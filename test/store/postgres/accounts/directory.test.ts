@@ -74,6 +74,8 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into deferred_filters (account_id, email_id, filter_ids) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
       values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
+    await sql`insert into filter_runs (account_id, id, run) values (${id}, ${randomUUID()}, '{}')`;
+    await sql`insert into filter_run_batches (account_id, run_id, number, emails) values (${id}, ${randomUUID()}, 0, '[]')`;
     await sql`insert into annotations (account_id, folder_id, name, value)
       values (${id}, ${randomUUID()}, '/private/comment', ${Buffer.from('x')})`;
     await sql`insert into passkeys (id, account_id, name, rp_id, credential_id, public_key, counter, transports)

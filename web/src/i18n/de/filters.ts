@@ -53,6 +53,21 @@ export const filters: Translation<typeof english> = {
   'filters.noSize': 'Eine Größe ist eine Zahl von Kilobyte.',
   'filters.folderGone':
     'Der Ordner, in den dieser Filter verschoben hat, wurde gelöscht. Wählen Sie einen anderen und schalten Sie ihn wieder ein.',
+  'filters.apply': 'Auf vorhandene E-Mails anwenden',
+  'filters.applyOne': '{name} auf vorhandene E-Mails anwenden',
+  'filters.applying': {
+    one: 'Vorhandene E-Mails werden verglichen: {count} von {total} ist geändert.',
+    other: 'Vorhandene E-Mails werden verglichen: {count} von {total} sind geändert.',
+  },
+  'filters.applied': {
+    one: '{count} von {total} E-Mails ist geändert.',
+    other: '{count} von {total} E-Mails sind geändert.',
+  },
+  'filters.undoing': {
+    one: 'Es wird rückgängig gemacht: {count} E-Mail fehlt noch.',
+    other: 'Es wird rückgängig gemacht: {count} E-Mails fehlen noch.',
+  },
+  'filters.undone': { one: 'Rückgängig gemacht.', other: 'Rückgängig gemacht.' },
   'filters.test': 'Testen',
   'filters.matches': {
     one: '{count} der neuesten {tested} E-Mails im Posteingang passt.',

@@ -50,6 +50,18 @@ export const filters = {
   'filters.noSize': 'A size is a number of kilobytes.',
   'filters.folderGone':
     'The folder that this filter moved mail to was deleted. Choose another one, and turn it on again.',
+  'filters.apply': 'Apply to existing mail',
+  'filters.applyOne': 'Apply {name} to existing mail',
+  'filters.applying': {
+    one: 'Existing mail is compared: {count} of {total} emails is changed.',
+    other: 'Existing mail is compared: {count} of {total} emails are changed.',
+  },
+  'filters.applied': { one: '{count} of {total} emails is changed.', other: '{count} of {total} emails are changed.' },
+  'filters.undoing': {
+    one: 'This is being undone: {count} email is left.',
+    other: 'This is being undone: {count} emails are left.',
+  },
+  'filters.undone': { one: 'Undone.', other: 'Undone.' },
   'filters.test': 'Test',
   'filters.matches': {
     one: '{count} of the newest {tested} emails of the inbox matches.',
