@@ -151,7 +151,10 @@ export interface Action {
   readonly done: Promise<void>;
   /** How many emails the server has handled; it completes with the action. */
   readonly progress$: Observable<number>;
-  /** Takes it back. Of many emails, those that were not sent yet are not sent any more. */
+  /**
+   * Takes it back. Of many emails, those that were not sent yet are not sent any more; when it was refused half way, those that it has
+   * changed are restored.
+   */
   undo(): Promise<void>;
 }
 

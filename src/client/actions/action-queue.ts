@@ -11,14 +11,16 @@ import type { Change } from './overlays.js';
 
 /** The most emails of one bulk request. */
 const BULK = 1_000;
+/** With a storage, the first action waits at most this long for what earlier clients have left there. ms */
+const TAKE_OVER_MS = 2_000;
 
 export interface QueuedChange {
   /** Its name in the storage; the names sort by time. */
   readonly key: string;
   readonly ids: readonly string[];
   readonly change: Change;
-  /** `count`: how many of its emails the server has handled. */
-  readonly progressed: (count: number) => void;
+  /** The server has handled these emails; others may be among them. */
+  readonly progressed: (ids: readonly string[]) => void;
   readonly carriedOut: () => void;
   readonly refused: (error: unknown) => void;
 }
@@ -28,21 +30,28 @@ export class ActionQueue {
   readonly #storage: KeptAccount;
   readonly #pause = new Pause();
   readonly #stopListening: () => void;
-  readonly #opened: Subscription;
+  readonly #told: readonly Subscription[];
   /** What waits, and what is under way. */
   readonly #unsettled = new Set<QueuedChange>();
   #waiting: QueuedChange[] = [];
   readonly #stopped = new WeakSet<QueuedChange>();
   #isRunning = false;
   #isClosed = false;
+  /** It is known what earlier clients have left, so everything goes in its order. */
+  #hasTakenOver: boolean;
+  #patience: ReturnType<typeof setTimeout> | undefined;
 
   constructor(rest: Rest, storage: KeptAccount) {
     this.#rest = rest;
     this.#storage = storage;
     this.#stopListening = onReturn(() => this.#pause.end());
-    this.#opened = storage.opened$.subscribe(() => {
-      for (const queued of this.#unsettled) this.#store(queued);
-    });
+    this.#hasTakenOver = !storage.isUsed;
+    this.#told = [
+      storage.opened$.subscribe(() => {
+        for (const queued of this.#unsettled) this.#store(queued);
+      }),
+      storage.changed$.subscribe(() => this.drop(new Refusal(401, { title: 'Somebody else has signed in.' }))),
+    ];
   }
 
   add(queued: QueuedChange): void {
@@ -52,14 +61,26 @@ export class ActionQueue {
     this.#start();
   }
 
-  /** Adds what earlier clients have left in the storage: it is sent before everything that waits. */
+  /** Adds what earlier clients have left in the storage, in the order of time. */
   restore(earlier: readonly QueuedChange[]): void {
     for (const queued of earlier) this.#unsettled.add(queued);
-    this.#waiting.unshift(...earlier);
+    this.#waiting.push(...earlier);
+    this.#waiting.sort((a, b) => (a.key < b.key ? -1 : 1));
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    clearTimeout(this.#patience);
+    this.#hasTakenOver = true;
     this.#start();
   }
 
   #start(): void {
+    if (!this.#hasTakenOver) {
+      // A storage that fails must not hold up the actions.
+      this.#patience ??= setTimeout(() => this.#goOn(), TAKE_OVER_MS);
+      return;
+    }
     if (this.#isRunning || this.#waiting.length === 0) return;
     this.#isRunning = true;
     // Actions of the same moment go together.
@@ -75,9 +96,11 @@ export class ActionQueue {
     return isFound;
   }
 
-  /** Somebody else signs in, for whom nothing of this is sent. */
+  /** Somebody else signs in, for whom nothing of this is sent: what waits, and the rest of what is under way. */
   drop(reason: Error): void {
-    for (const queued of this.#waiting.splice(0)) this.#refused(queued, reason);
+    this.#waiting = [];
+    for (const queued of [...this.#unsettled]) this.#refused(queued, reason);
+    this.#pause.end();
   }
 
   /** The rest of a change that is under way is not sent any more. */
@@ -87,7 +110,8 @@ export class ActionQueue {
 
   close(): void {
     this.#isClosed = true;
-    this.#opened.unsubscribe();
+    clearTimeout(this.#patience);
+    for (const told of this.#told) told.unsubscribe();
     this.#stopListening();
     this.#pause.end();
   }
@@ -129,18 +153,18 @@ export class ActionQueue {
   }
 
   #carriedOut(queued: QueuedChange): void {
-    this.#settled(queued);
-    queued.carriedOut();
+    if (this.#settled(queued)) queued.carriedOut();
   }
 
   #refused(queued: QueuedChange, error: unknown): void {
-    this.#settled(queued);
-    queued.refused(error);
+    if (this.#settled(queued)) queued.refused(error);
   }
 
-  #settled(queued: QueuedChange): void {
-    this.#unsettled.delete(queued);
+  /** False when the change was dropped meanwhile. */
+  #settled(queued: QueuedChange): boolean {
+    if (!this.#unsettled.delete(queued)) return false;
     this.#storage.remove('actions', queued.key);
+    return true;
   }
 
   #store({ key, ids, change }: QueuedChange): void {
@@ -150,9 +174,11 @@ export class ActionQueue {
   async #send(batch: readonly QueuedChange[]): Promise<void> {
     const { change } = batch[0]!;
     const ids = [...new Set(batch.flatMap((queued) => queued.ids))];
-    for (let at = 0; at < ids.length && !batch.every((queued) => this.#stopped.has(queued)); at += BULK) {
-      await this.#request(ids.slice(at, at + BULK), change);
-      for (const queued of batch) queued.progressed(Math.min(queued.ids.length, at + BULK));
+    const isOver = () => batch.every((queued) => this.#stopped.has(queued) || !this.#unsettled.has(queued));
+    for (let at = 0; at < ids.length && !isOver(); at += BULK) {
+      const part = ids.slice(at, at + BULK);
+      await this.#persist(batch, () => this.#request(part, change));
+      for (const queued of batch) queued.progressed(part);
     }
   }
 
@@ -161,29 +187,29 @@ export class ActionQueue {
     switch (change.kind) {
       case 'mark': {
         const body = { emailIds, isRead: change.isRead };
-        return this.#persist(() => rest.request('POST', '/api/emails/bulk/mark-read', { body }));
+        return rest.request('POST', '/api/emails/bulk/mark-read', { body });
       }
       case 'move': {
         const { to: folderId, from: fromFolderId } = change;
         const body = { emailIds, folderId, ...(fromFolderId !== undefined && { fromFolderId }) };
-        return this.#persist(() => rest.request('POST', '/api/emails/bulk/move', { body }));
+        return rest.request('POST', '/api/emails/bulk/move', { body });
       }
       case 'delete':
-        return this.#persist(() => rest.request('POST', '/api/emails/bulk/delete', { body: { emailIds } }));
+        return rest.request('POST', '/api/emails/bulk/delete', { body: { emailIds } });
       case 'flag': {
         const body = { emailIds, isFlagged: change.isFlagged };
-        return this.#persist(() => rest.request('POST', '/api/emails/bulk/flag', { body }));
+        return rest.request('POST', '/api/emails/bulk/flag', { body });
       }
       case 'label':
       case 'unlabel': {
         const body = { emailIds, labelId: change.labelId, isLabelled: change.kind === 'label' };
-        return this.#persist(() => rest.request('POST', '/api/emails/bulk/label', { body }));
+        return rest.request('POST', '/api/emails/bulk/label', { body });
       }
     }
   }
 
   /** Repeats a request until it is answered: all of these may be repeated without harm. */
-  async #persist(request: () => Promise<unknown>): Promise<void> {
+  async #persist(batch: readonly QueuedChange[], request: () => Promise<unknown>): Promise<void> {
     for (let failures = 0; ; failures++) {
       try {
         await request();
@@ -191,7 +217,9 @@ export class ActionQueue {
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw error;
         const asked = error instanceof Refusal ? error.retryAfterMs : undefined;
-        await this.#pause.for(asked ?? pauseAfter(failures));
+        const isDropped = () => !batch.some((queued) => this.#unsettled.has(queued));
+        if (!isDropped()) await this.#pause.for(asked ?? pauseAfter(failures));
+        if (isDropped()) throw error;
       }
     }
   }

@@ -4,6 +4,7 @@ import { ReplaySubject, type Subscription, take } from 'rxjs';
 import type { Action, Actions, FoundEmails, KnownEmail, LateRefusal } from '../client-types.js';
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
+import { isSignedOut } from '../refusal.js';
 import type { ActionQueue, QueuedChange } from './action-queue.js';
 import type { Change, Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
 
@@ -35,7 +36,7 @@ export function actionsOf(parts: ActionParts): Actions {
   };
 }
 
-/** What earlier clients have not sent: it is shown, and sent before everything else. */
+/** What earlier clients have not sent: it is shown, and sent in the order of time. */
 export function restoreActions(
   values: readonly StoredValue[],
   parts: ActionParts,
@@ -74,7 +75,9 @@ class OptimisticAction implements Action {
   readonly done: Promise<void>;
   readonly progress$ = new ReplaySubject<number>(1);
   readonly queued: QueuedChange;
-  readonly #ids: readonly string[];
+  readonly #ids: ReadonlySet<string>;
+  /** Emails that the server has handled. */
+  readonly #handled = new Set<string>();
   readonly #change: Change;
   readonly #parts: ActionParts;
   readonly #overlay: Overlay;
@@ -87,7 +90,7 @@ class OptimisticAction implements Action {
   #finish = () => {};
 
   constructor(ids: readonly string[], change: Change, parts: ActionParts, { found, restoredKey }: ActionOrigin = {}) {
-    this.#ids = ids;
+    this.#ids = new Set(ids);
     this.#change = change;
     this.#parts = parts;
     this.#overlay = { ids: new Set(ids), change };
@@ -111,7 +114,10 @@ class OptimisticAction implements Action {
       key: restoredKey ?? newKey(),
       ids,
       change,
-      progressed: (count) => this.progress$.next(count),
+      progressed: (handled) => {
+        for (const id of handled) if (this.#ids.has(id)) this.#handled.add(id);
+        this.progress$.next(this.#handled.size);
+      },
       carriedOut: () => {
         this.#isDone = true;
         this.progress$.complete();
@@ -119,6 +125,8 @@ class OptimisticAction implements Action {
         this.#settle();
       },
       refused: (error) => {
+        // Whoever is signed in next has nothing to take back.
+        if (isSignedOut(error)) this.#handled.clear();
         this.progress$.complete();
         this.#end();
         refused(error);
@@ -145,9 +153,10 @@ class OptimisticAction implements Action {
       () => true,
       () => false,
     );
-    if (!isDone) return;
-    const inverse = this.#inverse();
-    this.#end();
+    // One that was refused half way is taken back where it was carried out.
+    if (!isDone && this.#handled.size === 0) return;
+    const inverse = this.#inverse(isDone ? this.#ids : this.#handled);
+    if (isDone) this.#end();
     const actions = inverse.map(([change, ids]) => new OptimisticAction(ids, change, this.#parts));
     await Promise.all(actions.map(({ done }) => done));
   }
@@ -179,9 +188,9 @@ class OptimisticAction implements Action {
   }
 
   /** The changes that restore what was, each with its emails. */
-  #inverse(): readonly (readonly [Change, readonly string[]])[] {
+  #inverse(ids: ReadonlySet<string>): readonly (readonly [Change, readonly string[]])[] {
     const groups = new Map<string, [Change, string[]]>();
-    for (const id of this.#ids) {
+    for (const id of ids) {
       for (const change of this.#inverseOf(this.#before.get(id))) {
         const key = JSON.stringify(change);
         const group = groups.get(key) ?? [change, []];

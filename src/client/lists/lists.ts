@@ -41,6 +41,7 @@ export class Lists {
     this.#subscriptions = subscriptions;
     this.#overlays = overlays;
     this.#counted = counted;
+    storage.changed$.subscribe(() => this.#storeNothing());
     overlays.changed$.subscribe(() => {
       for (const list of this.#lists.values()) list.repaint();
     });
@@ -91,13 +92,15 @@ export class Lists {
 
   /** Shows nothing of what was read: somebody else signs in. */
   forget(): void {
+    this.#storeNothing();
     this.#remembered.clear();
     this.#counts.clear();
     for (const list of this.#lists.values()) list.forget();
   }
 
   close(): void {
-    for (const timer of [...this.#lingering.values(), ...this.#storing.values()]) clearTimeout(timer);
+    this.#storeNothing();
+    for (const timer of this.#lingering.values()) clearTimeout(timer);
     for (const list of this.#lists.values()) list.close();
     this.#subscriptions.end();
   }
@@ -131,6 +134,12 @@ export class Lists {
       if (first !== undefined) this.#storage.write('lists', key, first);
     };
     this.#storing.set(key, setTimeout(store, STORE_MS));
+  }
+
+  /** What waits to be stored belongs to the account before. */
+  #storeNothing(): void {
+    for (const timer of this.#storing.values()) clearTimeout(timer);
+    this.#storing.clear();
   }
 
   #linger(list: LiveList): void {

@@ -16,8 +16,8 @@ export interface ClientStorage {
   /** Removes everything. */
   clear(): Promise<void>;
   /**
-   * Calls `taken` with the values of a group that were written by clients which have ended, in the order of their keys: now, and whenever
-   * another client ends. From then on they are this client's. Returns the function that ends it.
+   * Calls `taken` with the values of a group that were written by clients which have ended, in the order of their keys: now, also when there
+   * are none, and whenever another client ends. From then on they are this client's. Returns the function that ends it.
    */
   takeOver(group: string, taken: (values: readonly StoredValue[]) => void): () => void;
 }

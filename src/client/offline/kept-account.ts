@@ -1,5 +1,6 @@
 // What a client keeps of one account in its storage. Nothing of it is used before it is known whose it is: the server says who is signed in,
-// or, while it does not answer, the storage does. It is removed when the session ends, and when somebody else signs in.
+// or, while it does not answer, the storage does. It is removed when the session ends, and when somebody else signs in. Keys begin with the
+// account: a window that has not heard of another sign-in writes nothing that the other one reads.
 import { defer, Subject } from 'rxjs';
 import type { Profile } from '../generated/rest.js';
 import type { RefreshedOptions } from '../refreshed.js';
@@ -24,7 +25,9 @@ interface Owner {
 export class KeptAccount {
   /** Emits when it is known whose values are used. */
   readonly opened$ = new Subject<void>();
-  /** What earlier clients of the account have not sent, in their order. */
+  /** Somebody else is signed in than before, without a sign-in of this client: nothing that is still to be sent may go. */
+  readonly changed$ = new Subject<void>();
+  /** What earlier clients of the account have not sent, in their order; first of all once, also when that is nothing. */
   readonly taken$ = new Subject<readonly StoredValue[]>();
   readonly #storage: ClientStorage | undefined;
   /** The address of the account whose values are used; undefined while that is not known. */
@@ -64,11 +67,19 @@ export class KeptAccount {
 
   /** The server says who is signed in. */
   async confirm(profile: Profile): Promise<void> {
-    if (this.#storage === undefined) return;
     const epoch = ++this.#epoch;
-    const before = this.#account ?? (await this.#owner())?.profile.email;
+    if (this.#account !== undefined && this.#account !== profile.email) {
+      this.changed$.next();
+      this.#leave();
+    }
+    if (this.#storage === undefined) {
+      this.#account = profile.email;
+      return;
+    }
+    const before = (await this.#owner())?.profile.email;
     if (epoch !== this.#epoch) return;
-    if (before !== undefined && before !== profile.email) this.#removeAll();
+    // Another window may have removed what was before, and what it has kept since stays.
+    if (before !== undefined && before !== profile.email) void this.#do((storage) => storage.clear());
     this.#isConfirmed = true;
     const owner: Owner = { profile, at: Date.now() };
     void this.#do((storage) => storage.write(OWNER.group, OWNER.key, owner, MOST_OF_ACCOUNT));
@@ -79,7 +90,9 @@ export class KeptAccount {
   /** A value of the account, as soon as it is known whose account it is. Without a storage it never comes. */
   async value<T>(group: Group, key: string): Promise<T | undefined> {
     await this.#opened.promise;
-    return (await this.#do((storage) => storage.read(group, key))) as T | undefined;
+    const account = this.#account;
+    if (account === undefined) return undefined;
+    return (await this.#do((storage) => storage.read(group, prefixOf(account) + key))) as T | undefined;
   }
 
   /** A value that is kept when it is read, and shown from the storage until then. */
@@ -96,18 +109,29 @@ export class KeptAccount {
 
   /** What the server has told is kept once it has told whose it is; what is still to be sent, as soon as the account is known. */
   write(group: Group, key: string, value: unknown): void {
-    if (this.#account === undefined || !(this.#isConfirmed || group === 'actions')) return;
-    void this.#do((storage) => storage.write(group, key, value, MOST[group]));
+    const account = this.#account;
+    if (account === undefined || !(this.#isConfirmed || group === 'actions')) return;
+    void this.#do(async (storage) => {
+      // Another window may have ended the session, or somebody else has signed in there.
+      if ((await ownerIn(storage))?.profile.email === account)
+        await storage.write(group, prefixOf(account) + key, value, MOST[group]);
+    });
   }
 
   remove(group: Group, key: string): void {
-    if (this.#account !== undefined) void this.#do((storage) => storage.remove(group, key));
+    const account = this.#account;
+    if (account !== undefined) void this.#do((storage) => storage.remove(group, prefixOf(account) + key));
   }
 
-  /** The session has ended, or somebody else signs in. Resolves when everything is removed. */
+  /** The session has ended, or somebody else signs in. Resolves when everything is removed, unless it is already somebody else's. */
   clear(): Promise<unknown> {
     this.#epoch++;
-    return this.#removeAll();
+    const account = this.#account;
+    this.#leave();
+    return this.#do(async (storage) => {
+      const owner = account === undefined ? undefined : (await ownerIn(storage))?.profile.email;
+      if (owner === undefined || owner === account) await storage.clear();
+    });
   }
 
   /** Nothing is used or kept any more, and everything stays for the next client. */
@@ -124,7 +148,9 @@ export class KeptAccount {
     await this.#do(async (storage) => {
       // The session may have ended since.
       if (this.#opened !== opened) return;
-      this.#stopTaking = storage.takeOver('actions' satisfies Group, (values) => this.taken$.next(values));
+      this.#stopTaking = storage.takeOver('actions' satisfies Group, (values) => {
+        if (this.#opened === opened) this.taken$.next(valuesOf(email, values));
+      });
     });
   }
 
@@ -136,13 +162,8 @@ export class KeptAccount {
     this.#isConfirmed = false;
   }
 
-  #removeAll(): Promise<unknown> {
-    this.#leave();
-    return this.#do((storage) => storage.clear());
-  }
-
   #owner(): Promise<Owner | undefined> {
-    return this.#do((storage) => storage.read(OWNER.group, OWNER.key) as Promise<Owner | undefined>);
+    return this.#do(ownerIn);
   }
 
   /** A storage that fails keeps nothing, and the client works as without one. */
@@ -153,6 +174,19 @@ export class KeptAccount {
     this.#last = done;
     return done;
   }
+}
+
+function ownerIn(storage: ClientStorage): Promise<Owner | undefined> {
+  return storage.read(OWNER.group, OWNER.key) as Promise<Owner | undefined>;
+}
+
+/** Addresses of accounts have no space. */
+const prefixOf = (account: string): string => `${account} `;
+
+/** The values of one account, by the keys that it knows. */
+function valuesOf(account: string, values: readonly StoredValue[]): readonly StoredValue[] {
+  const prefix = prefixOf(account);
+  return values.flatMap(({ key, value }) => (key.startsWith(prefix) ? [{ key: key.slice(prefix.length), value }] : []));
 }
 
 interface Deferred {

@@ -1,92 +1,11 @@
 // Tests the actions: each shows at once in lists and counts, is sent in its turn with those that are equal, waits for rates and the network,
 // goes when it is refused, and can be taken back.
-import { BehaviorSubject, Subject } from 'rxjs';
-import { ActionQueue } from '../../../src/client/actions/action-queue.js';
-import { type ActionParts, actionsOf, restoreActions } from '../../../src/client/actions/actions.js';
-import { Overlays } from '../../../src/client/actions/overlays.js';
-import type { Actions, LateRefusal, ListView } from '../../../src/client/client-types.js';
-import type { EmailListItem, Folder, Profile } from '../../../src/client/generated/rest.js';
-import type { ClientEvent } from '../../../src/client/hub/hub-link.js';
-import { KeptAccount } from '../../../src/client/offline/kept-account.js';
+import type { Actions } from '../../../src/client/client-types.js';
 import { NetworkFault, NotFound, Refusal } from '../../../src/client/refusal.js';
 import test from '../../support/test.js';
 import { until } from '../../support/until.js';
 import { emailItem } from '../lists/list-server.js';
-import { MemoryStorage } from '../offline/memory-storage.js';
-
-const folder = (role: Folder['role'], id = `${role}-id`): Folder => ({
-  id,
-  name: id,
-  role,
-  parentId: null,
-  total: 0,
-  unread: 0,
-  color: role === 'label' ? '#aabbcc' : null,
-  isSubscribed: true,
-});
-
-const FOLDERS = [
-  folder('inbox'),
-  folder('archive'),
-  folder('trash'),
-  folder('junk'),
-  folder('label'),
-  folder('folder'),
-];
-
-interface Sent {
-  readonly method: string;
-  readonly path: string;
-  readonly body: unknown;
-}
-
-interface World {
-  readonly act: Actions;
-  readonly queue: ActionQueue;
-  readonly storage: KeptAccount;
-  readonly lateRefusals: LateRefusal[];
-  readonly sent: Sent[];
-  readonly events$: Subject<ClientEvent>;
-  /** The replies to come; without one a request succeeds. */
-  readonly replies: (() => Promise<unknown>)[];
-  view(query?: Parameters<Overlays['over']>[0]): ListView;
-}
-
-function world(items: readonly EmailListItem[], storage = new KeptAccount()): World {
-  const find = (idOrRole: string) => FOLDERS.find(({ id, role }) => id === idOrRole || role === idOrRole);
-  const overlays = new Overlays(find);
-  const sent: Sent[] = [];
-  const replies: (() => Promise<unknown>)[] = [];
-  const rest = {
-    request: async (method: string, path: string, { body }: { readonly body?: unknown } = {}) => {
-      sent.push({ method, path, body });
-      return replies.shift()?.();
-    },
-  };
-  const events$ = new Subject<ClientEvent>();
-  const link = { events$, isLive: true, opened$: new Subject<void>(), state$: new BehaviorSubject('live') };
-  const queue = new ActionQueue(rest as never, storage);
-  const known = (id: string) => items.find((item) => item.id === id);
-  const parts: ActionParts = { queue, overlays, link: link as never, folder: find, find: known };
-  const act = actionsOf(parts);
-  const lateRefusals: LateRefusal[] = [];
-  storage.taken$.subscribe((values) => restoreActions(values, parts, (refusal) => lateRefusals.push(refusal)));
-  const unread = items.filter(({ isRead }) => !isRead).length;
-  const base = { total: items.length, unread, start: 0, items, isLoading: false };
-  return {
-    act,
-    queue,
-    storage,
-    lateRefusals,
-    sent,
-    replies,
-    events$,
-    view: (query = {}) => overlays.over(query, base),
-  };
-}
-
-const idsOf = ({ items }: ListView) => items.map(({ id }) => id);
-const three = () => ['a', 'b', 'c'].map((id) => emailItem({ id, isRead: id === 'c' }));
+import { idsOf, three, world } from './action-world.js';
 
 test('what is marked, flagged and moved shows at once, with its counts', async (t) => {
   const { act, view } = world(three());
@@ -278,70 +197,23 @@ test('a change of somebody else shows although an action has just been carried o
   t.is(view().unread, 1);
 });
 
-const profile = { email: 'ann@example.test' } as Profile;
-/** A reply that never comes. */
-const silence = () => new Promise<never>(() => {});
-/** What the storage was asked for is done. */
-const stored = ({ storage }: World) => storage.value('actions', 'none');
-
-test('actions that wait are sent by the next client, in their order and before its own', async (t) => {
-  const window = new MemoryStorage();
-  const first = world(three(), new KeptAccount(window));
-  first.replies.push(silence);
-  first.act.markRead(['a'], true);
-  await first.storage.confirm(profile);
-  first.act.move(['b'], { to: 'archive' });
-  const withdrawn = first.act.flag(['b'], true);
-  await withdrawn.undo();
-  await stored(first);
-  t.is(window.keys('actions').length, 2, 'also what was done before it was known whose it is');
-  window.end();
-
-  const next = world(three(), new KeptAccount(new MemoryStorage(window)));
-  t.like(next.view(), { total: 3, unread: 2 });
-  await next.storage.assume();
-  const own = next.act.flag(['c'], true);
-  t.like(next.view(), { total: 2, unread: 0 }, 'they show at once');
-  await own.done;
-  await stored(next);
-  t.deepEqual(
-    next.sent.map(({ path }) => path),
-    ['/api/emails/bulk/mark-read', '/api/emails/bulk/move', '/api/emails/bulk/flag'],
+test('undo of an action that was refused half way restores what was carried out', async (t) => {
+  const { act, sent, replies } = world([]);
+  const ids = Array.from({ length: 2_500 }, (_, i) => `${i}`);
+  const known = { isRead: false, isFlagged: false, folderIds: ['inbox-id'] };
+  replies.push(
+    async () => undefined,
+    () => Promise.reject(new NotFound(404, { title: 'no such folder' })),
   );
-  t.deepEqual(window.keys('actions'), []);
-  t.deepEqual(next.lateRefusals, []);
-});
-
-test('what is refused later is told and put right; for somebody else nothing is sent', async (t) => {
-  const window = new MemoryStorage();
-  const first = world(three(), new KeptAccount(window));
-  first.replies.push(silence);
-  await first.storage.confirm(profile);
-  first.act.move(['a'], { to: 'archive' });
-  await stored(first);
-  window.end();
-
-  const next = world(three(), new KeptAccount(new MemoryStorage(window)));
-  let refuse = () => {};
-  const refused = new Promise<never>((_, reject) => {
-    refuse = () => reject(new NotFound(404, { title: 'gone' }));
-  });
-  next.replies.push(() => refused);
-  await next.storage.assume();
-  t.is(next.view().total, 2);
-  refuse();
-  await new Promise(setImmediate);
+  const moved = act.move(ids, { to: 'archive' }, { total: ids.length, ids, find: () => known });
+  const progress: number[] = [];
+  moved.progress$.subscribe((count) => progress.push(count));
+  await t.throwsAsync(moved.done, { message: 'no such folder' });
+  t.deepEqual(progress, [1_000]);
+  sent.length = 0;
+  await moved.undo();
   t.deepEqual(
-    next.lateRefusals.map(({ ids, error }) => [ids, error.message]),
-    [[['a'], 'gone']],
+    sent.map(({ body }) => body),
+    [{ emailIds: ids.slice(0, 1_000), folderId: 'inbox-id', fromFolderId: 'archive-id' }],
   );
-  t.is(next.view().total, 3);
-
-  next.replies.push(silence);
-  next.act.markRead(['a'], true);
-  const waiting = next.act.flag(['a'], true);
-  await new Promise(setImmediate);
-  next.queue.drop(new Refusal(401, {}));
-  await t.throwsAsync(waiting.done, { instanceOf: Refusal });
-  t.is(next.sent.length, 2);
 });

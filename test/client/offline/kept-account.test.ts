@@ -44,7 +44,7 @@ test('nothing is used before the server or, in its silence, the storage says who
   await kept.confirm(ann);
   kept.write('emails', 'e2', 'of Ann');
   t.is(await kept.value('emails', 'e2'), 'of Ann');
-  t.deepEqual(storage.keys('actions'), ['a1', 'a2']);
+  t.deepEqual(storage.keys('actions'), ['ann@example.test a1', 'ann@example.test a2']);
 });
 
 test('somebody else sees nothing of it, and everything is removed', async (t) => {
@@ -117,4 +117,56 @@ test('a storage that fails, or is missing, keeps nothing and stops nobody', asyn
   await none.confirm(ann);
   t.is(await none.assume(), undefined);
   t.is(await now(none, 'e1'), 'waiting');
+});
+
+test('a window that has not heard of another sign-in writes nothing, and removes nothing of the other account', async (t) => {
+  const browser = new MemoryStorage();
+  const frozen = new KeptAccount(browser);
+  let changes = 0;
+  frozen.changed$.subscribe(() => changes++);
+  await frozen.confirm(ann);
+  const other = new KeptAccount(new MemoryStorage(browser));
+  await other.confirm(bob);
+  other.write('emails', 'e1', 'of Bob');
+  other.write('actions', 'a1', 'to do for Bob');
+  await other.value('emails', 'e1');
+
+  frozen.write('lists', 'inbox', 'of Ann');
+  frozen.write('actions', 'a2', 'to do for Ann');
+  t.is(await frozen.value('emails', 'e1'), undefined);
+  frozen.remove('actions', 'a1');
+  t.is(await other.value('lists', 'inbox'), undefined);
+  const kept = () => ['lists', 'emails', 'actions'].flatMap((group) => browser.keys(group));
+  t.deepEqual(kept(), ['bob@example.test e1', 'bob@example.test a1']);
+
+  await frozen.confirm(ann);
+  t.is(changes, 0);
+  await other.confirm(bob);
+  other.write('emails', 'e2', 'of Bob');
+  await other.value('emails', 'e2');
+  await frozen.confirm(bob);
+  t.is(changes, 1);
+  t.is(await frozen.value('emails', 'e2'), 'of Bob');
+
+  const late = new KeptAccount(new MemoryStorage(browser));
+  await late.confirm(ann);
+  await other.confirm(bob);
+  other.write('emails', 'e3', 'of Bob');
+  await other.value('emails', 'e3');
+  await late.clear();
+  t.deepEqual(kept(), ['bob@example.test e3']);
+});
+
+test('another account is noticed without a storage, and a new sign-in is no change', async (t) => {
+  const kept = new KeptAccount();
+  let changes = 0;
+  kept.changed$.subscribe(() => changes++);
+  await kept.confirm(ann);
+  await kept.confirm(ann);
+  t.is(changes, 0);
+  await kept.confirm(bob);
+  t.is(changes, 1);
+  await kept.clear();
+  await kept.confirm(ann);
+  t.is(changes, 1);
 });

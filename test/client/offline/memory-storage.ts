@@ -56,7 +56,7 @@ export class MemoryStorage implements ClientStorage {
     const left = [...(this.#groups.get(group) ?? [])].filter(([, { owner }]) => this.#ended.has(owner));
     for (const [, entry] of left) entry.owner = this;
     const values = left.map(([key, { value }]) => ({ key, value: JSON.parse(value) as unknown }));
-    if (values.length > 0) taken(values.sort((a, b) => (a.key < b.key ? -1 : 1)));
+    taken(values.sort((a, b) => (a.key < b.key ? -1 : 1)));
     return () => {};
   }
 

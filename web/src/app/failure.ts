@@ -4,5 +4,9 @@ import { reasonOf } from './reason.js';
 import { undo } from './undo.js';
 
 export function sayFailed(error: unknown): void {
-  undo.say(t('app.failed', { reason: reasonOf(error) }));
+  undo.say(failed(error));
+}
+
+export function failed(error: unknown): string {
+  return t('app.failed', { reason: reasonOf(error) });
 }

@@ -5,7 +5,7 @@ import { makeFolder, makeLabel } from '../folders/folder-changes.js';
 import { folderName } from '../folders/folder-name.js';
 import { nextColor } from '../folders/label-colors.js';
 import { t } from '../i18n/t.js';
-import { sayFailed } from './failure.js';
+import { failed, sayFailed } from './failure.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
@@ -176,5 +176,10 @@ function settle(action: Action, ids: readonly string[], text: string, inverses?:
   const offer = { text, undo: () => action.undo(), ...(inverses && { inverses }) };
   if (ids.length > ONE_REQUEST) undo.during(offer, { total: ids.length, ...action });
   else undo.offer(offer);
-  action.done.catch(sayFailed);
+  let handled = 0;
+  action.progress$.subscribe((count) => {
+    handled = count;
+  });
+  // What was carried out before the refusal can be taken back.
+  action.done.catch((error) => (handled > 0 ? undo.offer({ ...offer, text: failed(error) }) : sayFailed(error)));
 }

@@ -40,11 +40,21 @@ export class IndexedStorage implements ClientStorage {
       if (values.length > 0) taken(values);
     };
     const look = async () => {
-      const entries = await this.#all(group).catch(() => []);
-      for (const owner of new Set(entries.map((entry) => entry.owner))) this.#afterEnd(owner, () => claim(owner));
+      for (const owner of await this.#owners(group)) this.#afterEnd(owner, () => claim(owner));
     };
     const onReturn = () => void look();
-    onReturn();
+    const begin = async () => {
+      const left: StoredValue[] = [];
+      for (const owner of await this.#owners(group))
+        await navigator.locks.request(LOCK + owner, { ifAvailable: true }, async (lock) => {
+          if (lock !== null && !isStopped) left.push(...(await this.#claim(group, owner)));
+        });
+      return left.sort((a, b) => (a.key < b.key ? -1 : 1));
+    };
+    void begin()
+      .catch(() => [])
+      .then(taken)
+      .then(onReturn);
     // Windows that were opened after this one may have ended since.
     addEventListener('online', onReturn);
     document.addEventListener('visibilitychange', onReturn);
@@ -67,14 +77,18 @@ export class IndexedStorage implements ClientStorage {
   }
 
   #afterEnd(owner: string, run: () => Promise<void>): void {
-    if (owner === this.#owner || this.#awaited.has(owner)) return;
+    if (this.#awaited.has(owner)) return;
     this.#awaited.add(owner);
     const over = () => this.#awaited.delete(owner);
     navigator.locks.request(LOCK + owner, run).then(over, over);
   }
 
-  async #all(group: string): Promise<readonly Entry[]> {
-    return this.#entries.run('readonly', (entries) => entries.getAll(ofGroup(group)) as IDBRequest<Entry[]>);
+  /** The other windows that have written values of the group. */
+  async #owners(group: string): Promise<ReadonlySet<string>> {
+    const all = this.#entries.run('readonly', (entries) => entries.getAll(ofGroup(group)) as IDBRequest<Entry[]>);
+    const owners = new Set((await all.catch(() => [])).map(({ owner }) => owner));
+    owners.delete(this.#owner);
+    return owners;
   }
 
   /** The values of a window that has ended: each is given to one window alone. */
