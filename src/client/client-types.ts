@@ -251,7 +251,7 @@ export interface MansioClient {
   blob(path: string): Promise<Blob>;
   /** Makes a session, whose cookie the browser keeps. */
   signIn(proof: SignInProof): Promise<Session>;
-  /** Ends this session. */
+  /** Ends this session. Resolves when nothing of the account is kept any more. */
   signOut(): Promise<void>;
   sessions(): Promise<readonly Session[]>;
   endSession(id: string): Promise<void>;

@@ -23,7 +23,15 @@ export function createClient(options: ClientOptions = {}): MansioClient {
   const baseUrl = (options.baseUrl ?? pageOrigin())?.replace(/\/+$/, '');
   if (baseUrl === undefined) throw new Error('Outside of a page the client needs a baseUrl.');
   const storage = new KeptAccount(options.storage);
-  const link = new HubLink({ url: `${baseUrl}/hubs/email`, token: credential && (() => tokenOf(credential)) });
+  const link = new HubLink({
+    url: `${baseUrl}/hubs/email`,
+    token: credential && (() => tokenOf(credential)),
+    check: () =>
+      rest.request('GET', '/api/profile').then(
+        () => undefined,
+        () => undefined,
+      ),
+  });
   const rest = new Rest({
     baseUrl,
     credential,
@@ -80,8 +88,8 @@ type MailPart = Pick<
 
 interface Mail {
   readonly part: MailPart;
-  /** Somebody else signs in. */
-  forget(): void;
+  /** Somebody else signs in, or the session has ended. Resolves when nothing is kept any more. */
+  forget(): Promise<unknown>;
   close(): void;
 }
 
@@ -132,13 +140,14 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
     },
     forget() {
       const before = followed$.value;
-      void storage.clear();
+      const cleared = storage.clear();
       queue.drop(new Refusal(401, { title: 'The session has ended.' }));
       followed$.next(new FollowedAccount(rest, link, lists, storage));
       if (before.keepsFolders) followed$.value.keepFolders();
       before.end();
       lists.forget();
       emails.forget();
+      return cleared;
     },
     close() {
       storage.close();
@@ -152,7 +161,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
 
 type SessionPart = Pick<MansioClient, 'signIn' | 'signOut' | 'sessions' | 'endSession'>;
 
-function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPart {
+function sessionsOver(rest: Rest, link: HubLink, forget: () => Promise<unknown>): SessionPart {
   const sessions = () => rest.request('GET', '/api/sessions');
   const endSession = (id: string): Promise<void> => rest.request('DELETE', '/api/sessions/{id}', { params: { id } });
   return {
@@ -162,15 +171,16 @@ function sessionsOver(rest: Rest, link: HubLink, forget: () => void): SessionPar
       const response = await rest.fetch(signInRequest(proof));
       if (!response.ok) throw await refusalOf(response);
       const session = (await response.json()) as Session;
-      forget();
+      void forget();
       link.renew();
       return session;
     },
     async signOut() {
       const current = (await sessions()).find(({ isCurrent }) => isCurrent);
       if (current !== undefined) await endSession(current.id);
-      forget();
+      const forgotten = forget();
       link.signedOut();
+      await forgotten;
     },
   };
 }

@@ -1,5 +1,7 @@
 // Tests a client with a storage against a node: what was read is there for the next client while no server answers, what is done then is
 // sent by the one after it, and another account sees nothing of it.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { filter, firstValueFrom, type Observable } from 'rxjs';
@@ -85,4 +87,54 @@ test('reading goes on without a server, and what is done is sent later', async (
   await other.request('DELETE', '/api/smtp-credentials/{keyId}', { params: { keyId } });
   while (window.keys('account').length > 0) await new Promise(setImmediate);
   t.deepEqual([...window.keys('lists'), ...window.keys('followed')], []);
+});
+
+/** A server that refuses each connection to the hub with 403, and everything with 401 when the session is over. */
+async function forbiddingServer(t: ExecutionContext) {
+  const asked = { hub: 0, isOver: false };
+  const server = createServer(({ url = '' }, response) => {
+    const isHub = url.startsWith('/hubs/');
+    if (isHub) asked.hub++;
+    const content = url === '/api/sessions' ? [] : { id: 'a1', email: 'ann@example.test' };
+    response.statusCode = isHub ? 403 : asked.isOver ? 401 : 200;
+    response
+      .setHeader('Content-Type', 'application/json')
+      .end(JSON.stringify(response.statusCode === 200 ? content : {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { asked, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test('a hub that refuses the credential removes nothing, unless the session is over', async (t) => {
+  const { asked, baseUrl } = await forbiddingServer(t);
+  const storage = new MemoryStorage();
+  const client = createClient({ baseUrl, storage });
+  t.teardown(() => client.close());
+  const states: string[] = [];
+  client.connection$.subscribe((state) => states.push(state));
+  t.is((await firstValueFrom(client.account$)).email, 'ann@example.test');
+  while (storage.keys('account').length === 0 || asked.hub < 2) await new Promise(setImmediate);
+  t.deepEqual(states, ['connecting', 'reconnecting']);
+  t.deepEqual(storage.keys('account'), ['owner']);
+  asked.isOver = true;
+  await when(client.connection$, (state) => state === 'signedOut');
+  while (storage.keys('account').length > 0) await new Promise(setImmediate);
+  t.pass();
+});
+
+test('a sign-out ends when nothing is kept any more', async (t) => {
+  const { baseUrl } = await forbiddingServer(t);
+  const storage = new (class extends MemoryStorage {
+    override async clear(): Promise<void> {
+      for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+      await super.clear();
+    }
+  })();
+  const client = createClient({ baseUrl, storage });
+  t.teardown(() => client.close());
+  await firstValueFrom(client.account$);
+  while (storage.keys('account').length === 0) await new Promise(setImmediate);
+  await client.signOut();
+  t.deepEqual(storage.keys('account'), []);
 });

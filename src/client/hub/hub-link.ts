@@ -45,12 +45,16 @@ const LOGGED: Readonly<Record<keyof EventPayloads, true>> = {
 
 const REQUEST_MS = 10_000;
 /** The negotiation was refused because of the credential. */
-const REFUSED = /Status code '40[13]'/;
+const REFUSED = /Status code '401'/;
+/** The hub is not for this credential, or not from here: that alone does not end a session. */
+const FORBIDDEN = /Status code '403'/;
 
 export interface HubLinkOptions {
   readonly url: string;
   /** Undefined: the cookie of the session. */
   readonly token: (() => Promise<string>) | undefined;
+  /** Asks elsewhere whether the server accepts the credential, and calls `signedOut` when it does not. */
+  readonly check: () => Promise<void>;
 }
 
 export class HubLink {
@@ -139,6 +143,7 @@ export class HubLink {
         await ended;
       } catch (error) {
         if (REFUSED.test(String(error))) this.#become('signedOut');
+        else if (FORBIDDEN.test(String(error))) await this.#options.check();
         await connection.stop();
       }
       this.#connection = undefined;

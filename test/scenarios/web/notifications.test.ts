@@ -81,9 +81,12 @@ testInBrowser('notifications are turned on by a click, open their email, and end
   await page.getByRole('heading', { name: 'The parrot 💌' }).waitFor();
   t.deepEqual(await page.evaluate(shown), []);
 
+  await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await known, data });
+  await until(page, async () => (await page.evaluate<unknown[]>(shown)).length === 1);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').waitFor();
   t.deepEqual(await subscribed(), []);
+  await until(page, async () => (await page.evaluate<unknown[]>(shown)).length === 0);
   await until(page, () => page.evaluate("localStorage.getItem('test.push') === null"));
   t.deepEqual(service.faults, []);
   t.deepEqual(faults, []);

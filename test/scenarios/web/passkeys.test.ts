@@ -58,6 +58,8 @@ testInBrowser('a passkey is offered once, is then the way in, and is removed in 
   await page.getByText('No passkey was used. Try again, or sign in with a key or a link.').waitFor();
   await verifies(true);
   await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.goto(`${new URL(page.url()).origin}/settings/devices`);
   await passkeys.getByText('Last used: today').waitFor();
 
   await page.getByRole('button', { name: /^Remove: / }).click();

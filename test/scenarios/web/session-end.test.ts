@@ -6,6 +6,11 @@ import { startPageNode } from '../../support/browser/page-node.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { until } from '../../support/until.js';
 
+/** An offer to undo that outlives a reload of the page. */
+const OFFER = `sessionStorage.setItem('mansio.undo', JSON.stringify({
+  text: 'Moved by Bob', until: Date.now() + 600_000, inverses: [] }))`;
+const KEPT = `[sessionStorage.getItem('mansio.undo'), localStorage.getItem('mansio.searches')]`;
+
 interface Drafts {
   readonly items: readonly { readonly id: string; readonly subject: string }[];
 }
@@ -61,9 +66,19 @@ testInBrowser('a session ends while an email is written; the next one of the acc
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   t.is(await subject.count(), 0);
   t.deepEqual(await draftsOf(bob), []);
+
+  // Whoever signs in after a sign-out begins from nothing.
+  await page.getByRole('combobox', { name: 'Search' }).fill('a secret');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/search\?q=/);
+  t.true(await page.evaluate(`localStorage.getItem('mansio.searches').includes('a secret')`));
+  await page.evaluate(OFFER);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').waitFor();
   t.is(await page.getByText('Your session has ended.').count(), 0);
+  t.is(page.url(), `${new URL(page.url()).origin}/`);
+  t.deepEqual(await page.evaluate(KEPT), [null, null]);
+  t.is(await page.getByText('Moved by Bob').count(), 0);
 
   // What was written last has waited for its author.
   await signIn(window, account.key);

@@ -50,10 +50,11 @@ export async function turnPushOff(client: Requests): Promise<void> {
   await endPush();
 }
 
-/** Nothing arrives here any more. The server ends a subscription with its session. */
+/** Nothing arrives here any more, and what is shown goes. The server ends a subscription with its session. */
 export async function endPush(): Promise<void> {
   const registration = await registered();
   pushState.value = registration === undefined ? 'unsupported' : 'off';
+  for (const shown of (await registration?.getNotifications()) ?? []) shown.close();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
   pushAccount.forget();
 }

@@ -19,6 +19,7 @@ import {
 import { t } from '../i18n/t.js';
 import { orderOf } from '../list/list-query.js';
 import { ListStore } from '../list/list-store.js';
+import { forgetSearches } from '../list/recent-searches.js';
 import { sayFailed } from './failure.js';
 import { PreferenceStore } from './preferences.js';
 import { followPush } from './push-account.js';
@@ -62,6 +63,8 @@ export class Store {
   #known = () => {};
   /** The account whose things the page has, also after its session has ended. */
   #accountId: string | undefined;
+  /** The page is loaded again for whoever signs in next. */
+  #isSigningOut = false;
 
   constructor(client: MansioClient) {
     this.client = client;
@@ -102,6 +105,7 @@ export class Store {
   #enter(profile: Profile): void {
     if (this.#accountId !== undefined && this.#accountId !== profile.id) {
       // Somebody else has signed in, here or in another window: nothing of this account stays.
+      undo.dismiss();
       location.assign('/');
       return;
     }
@@ -125,13 +129,22 @@ export class Store {
     const account = this.#accountId;
     // The end of this session is wanted.
     this.#accountId = undefined;
+    this.#isSigningOut = true;
     try {
       await this.client.signOut();
-      this.#leave(false);
     } catch (error) {
-      this.#accountId = account;
-      sayFailed(error);
+      // The session may be over already.
+      if (!(error instanceof Refusal) || error.status !== 401) {
+        this.#isSigningOut = false;
+        this.#accountId = account;
+        if (this.access.peek() === 'unknown') this.access.value = 'signedOut';
+        sayFailed(error);
+        return;
+      }
     }
+    this.#leave(false);
+    // Whoever signs in next begins from nothing.
+    location.replace('/');
   }
 
   /** The page follows the choice at once; resolves when the server has stored it. @throws Refusal, NetworkFault */
@@ -187,8 +200,10 @@ export class Store {
     this.#subscriptions = [];
     this.list.leave();
     if (this.access.peek() !== 'signedOut') void followPush(this.client, undefined);
-    this.access.value = 'signedOut';
+    this.access.value = this.#isSigningOut ? 'unknown' : 'signedOut';
     localStorage.removeItem(SIGNED_IN);
+    forgetSearches(localStorage);
+    undo.dismiss();
     this.#known();
     this.profile.value = undefined;
     this.folders.value = [];

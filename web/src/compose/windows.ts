@@ -34,10 +34,12 @@ export class ComposeWindows {
   readonly #journal: Journal;
   readonly #tabId: string;
   readonly #stops: (() => void)[] = [];
-  /** What had the focus before a window was opened, by its id. */
   /** Windows of the journal that could not be opened without the server. */
   readonly #left = new Set<string>();
+  /** Discarded drafts that the server still has, by the id of their window. */
+  readonly #undeleted = new Map<string, string>();
   #hasRestored = false;
+  /** What had the focus before a window was opened, by its id. */
   readonly #openers = new Map<string, Element | null>();
 
   /** `tabId`: of `claimTab`. */
@@ -78,6 +80,7 @@ export class ComposeWindows {
   /** Tries again at once what waits for the network or for a session. */
   retry(): void {
     for (const { saver } of this.open.value) saver.retry();
+    for (const [windowId, draftId] of this.#undeleted) void this.#delete(windowId, draftId);
     if (this.#left.size > 0) void this.restore();
   }
 
@@ -150,16 +153,26 @@ export class ComposeWindows {
 
   #offerDiscarded(windowId: string, discardAt: number, draftId: () => string | null, again: () => Promise<void>): void {
     const ms = Math.max(0, discardAt - Date.now());
-    const timer = setTimeout(() => {
-      this.#journal.forget(windowId);
-      const id = draftId();
-      if (id !== null) void this.context.client.drafts.delete(id).catch(() => undefined);
-    }, ms);
+    const timer = setTimeout(() => void this.#delete(windowId, draftId()), ms);
     const takeBack = async () => {
       clearTimeout(timer);
       await again();
     };
     if (ms > 0) undo.offer({ text: t('compose.discarded'), ms, undo: takeBack });
+  }
+
+  /** The journal knows of the draft until the server has deleted it. */
+  async #delete(windowId: string, draftId: string | null): Promise<void> {
+    try {
+      if (draftId !== null) await this.context.client.drafts.delete(draftId);
+    } catch (error) {
+      if (!(error instanceof NotFound)) {
+        this.#undeleted.set(windowId, draftId!);
+        return;
+      }
+    }
+    this.#undeleted.delete(windowId);
+    this.#journal.forget(windowId);
   }
 
   /** Closes cards of mail that is on its way for good, to make room. */

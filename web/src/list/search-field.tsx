@@ -9,17 +9,15 @@ import { Icon } from '../design/icon.js';
 import { folderName } from '../folders/folder-name.js';
 import { formatSize } from '../i18n/format.js';
 import { t } from '../i18n/t.js';
+import { recentSearches, rememberSearch } from './recent-searches.js';
 import {
   type Known,
   knownDays,
   type OperatorValue,
   personPart,
-  remembered,
   type Suggestion,
   suggestionsFor,
 } from './suggestions.js';
-
-const RECENT = 'mansio.searches';
 
 export function SearchField() {
   const store = useStore();
@@ -84,7 +82,7 @@ function useSearch(store: Store) {
     const q = text.value.trim();
     isOpen.value = false;
     if (q === '') return;
-    remember(q);
+    rememberSearch(localStorage, store.profile.peek()?.id, q);
     go({ view: 'search', q });
     input.current?.blur();
   };
@@ -160,7 +158,7 @@ function knownTo(store: Store, people: Known['people']): Known {
     ],
     values: valuesOf(store),
     people,
-    recent: recentSearches(),
+    recent: recentSearches(localStorage, store.profile.value?.id),
     recentHint: t('search.recent'),
   };
 }
@@ -214,17 +212,4 @@ function usePeople({ client }: Store, text: string): Signal<Known['people']> {
     };
   }, [q]);
   return people;
-}
-
-function recentSearches(): readonly string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(RECENT) ?? '[]');
-    return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : [];
-  } catch {
-    return [];
-  }
-}
-
-function remember(search: string): void {
-  localStorage.setItem(RECENT, JSON.stringify(remembered(recentSearches(), search)));
 }
