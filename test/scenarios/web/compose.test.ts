@@ -19,6 +19,12 @@ interface Draft {
   readonly subject: string;
 }
 
+/** The seconds to undo that drafts were discarded have passed. */
+const TIME_IS_OVER = `for (const [key, text] of Object.entries(localStorage)) {
+  const kept = key.startsWith('mansio.compose.') ? JSON.parse(text) : {};
+  if (kept.discardAt) localStorage.setItem(key, JSON.stringify({ ...kept, discardAt: 1 }));
+}`;
+
 async function world(t: ExecutionContext) {
   const zoe = await startPageNode(t, 'zoe');
   const { node, account, client } = zoe;
@@ -148,6 +154,7 @@ testInBrowser('an email is taken back within its seconds, and its window is ther
   await page.getByRole('button', { name: 'Undo' }).click();
   await saved(page);
   t.is(await field(page, 'Subject').inputValue(), 'Too early');
+  await body(page).filter({ hasText: 'Not yet' }).waitFor();
   t.is(await body(page).textContent(), 'Not yet');
   t.deepEqual(
     (await drafts()).map(({ subject }) => subject),
@@ -160,6 +167,21 @@ testInBrowser('an email is taken back within its seconds, and its window is ther
   await page.reload();
   await page.getByRole('button', { name: 'Undo' }).click();
   t.is(await field(page, 'Subject').inputValue(), 'Too early');
+
+  // A deletion that nobody hears is tried again.
+  await page.route('**/api/outbound/drafts/**', (route) =>
+    route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+  );
+  await card(page).getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
+  await page.evaluate(TIME_IS_OVER);
+  const failed = page.waitForEvent('requestfailed', (request) => request.method() === 'DELETE');
+  await page.reload();
+  await failed;
+  t.is((await drafts()).length, 1);
+  await page.unroute('**/api/outbound/drafts/**');
+  await page.reload();
+  await until(async () => (await drafts()).length === 0);
   t.deepEqual(faults, []);
 });
 
