@@ -36,7 +36,7 @@ export function createProfiles(options: ProfilesOptions): Profiles {
   const { store, senders, verification, random } = options;
 
   async function addressOf(address: AccountAddress): Promise<ProfileAddress> {
-    const canSend = address.isVerified && (await senders.hosts(domainOf(address.address)));
+    const canSend = address.isVerified && (await senders.accepts(domainOf(address.address)));
     return { ...address, isAlias: false, canSend };
   }
 
@@ -56,7 +56,7 @@ export function createProfiles(options: ProfilesOptions): Profiles {
       const address = canonicalAddress(text);
       if (address === undefined) return 'invalid';
       if (hasTag(text)) return 'tagged';
-      const isHosted = await senders.hosts(domainOf(address));
+      const isHosted = await senders.accepts(domainOf(address));
       if (!isHosted && verification.publicUrl === undefined) return { kind: 'noPublicUrl' };
       const { token, hash } = newToken(random);
       const rates = isHosted ? undefined : RATES;

@@ -165,6 +165,10 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
     return (await this.#domains.find(domain))?.isBelow === false;
   }
 
+  async accepts(domain: string): Promise<boolean> {
+    return (await this.#domains.find(domain)) !== undefined;
+  }
+
   login(claims: LoginClaims): Promise<LoginResult> {
     return this.#logins.open(claims);
   }

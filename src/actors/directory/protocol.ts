@@ -82,8 +82,10 @@ export type LoginResult =
   | { readonly refusal: LoginRefusal };
 
 export interface HostedDomains {
-  /** Whether mail for the domain is accepted; `domain` is in lower-case ASCII. @throws StoreFault */
+  /** Whether the domain is hosted; `domain` is in lower-case ASCII. @throws StoreFault */
   hosts(domain: string): Promise<boolean>;
+  /** Whether mail for the domain is accepted: it is hosted, or below a hosted one and has a catch-all. @throws StoreFault */
+  accepts(domain: string): Promise<boolean>;
 }
 
 /** As which addresses accounts may send. */

@@ -98,15 +98,16 @@ class RspamdCheck {
   async #ask({ chunks }: CheckedMessage, fields: RspamdFields, signal: AbortSignal): Promise<Verdict> {
     if (!this.#breaker.mayAsk()) throw new Error('rspamd does not answer');
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.answerMs)]);
+    let isAnswered = false;
     try {
       const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within);
+      isAnswered = status < 500;
       if (status !== 200) throw new Error(`rspamd answers ${status}`);
-      const verdict = verdictOf(text);
-      this.#breaker.answered();
-      return verdict;
-    } catch (error) {
-      this.#breaker.failed();
-      throw error;
+      return verdictOf(text);
+    } finally {
+      // A request that rspamd refuses is a fault of its message: other messages are checked on.
+      if (isAnswered) this.#breaker.answered();
+      else this.#breaker.failed();
     }
   }
 }

@@ -178,3 +178,32 @@ test('a mail that cannot be queued does not count, and leaves no address', async
   t.is(await profiles.sendVerification(ann, id), undefined);
   t.is(mails.length, 2);
 });
+
+test('who verified an address by mail loses it when its domain is hosted, also by a catch-all below a hosted domain', async (t) => {
+  const { profiles, store, mails, account, add } = await start(t);
+  const [ann, bob] = [await account('ann'), await account('bob')];
+  await add(ann, FAR);
+  await add(ann, 'ann@sub.example.test');
+  for (const { token } of mails) t.like(await profiles.confirmAddress(token), { kind: 'verified' });
+  await store.addDomain('far.test');
+  await store.addAlias({
+    address: '*@sub.example.test',
+    targets: ['ann@example.test', 'bob@example.test'],
+    sendAs: false,
+  });
+  const shown = (await profiles.read(ann))!.additionalAddresses.filter(({ isAlias }) => !isAlias);
+  t.deepEqual(
+    shown.map(({ isVerified, canSend }) => [isVerified, canSend]),
+    [
+      [false, false],
+      [false, false],
+    ],
+  );
+  for (const address of [FAR, 'ann@sub.example.test']) {
+    t.is((await store.ownerOf(address))?.accountId, undefined);
+    t.false(await profiles.maySendAs(ann, address));
+  }
+  // The operator verifies addresses there: no mail is sent.
+  await add(bob, 'new@sub.example.test');
+  t.is(mails.length, 2);
+});

@@ -6,7 +6,7 @@ import { isRequired } from '../../../src/gateways/http/openapi/json-schema.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { SCOPES } from '../../../src/store/directory.js';
 import test from '../../support/test.js';
-import { filterIdOf, labelIdOf, outboundIdOf, ownFolderIdOf, withAliases } from './cases/aliases.js';
+import { filterIdOf, labelIdOf, outboundIdOf, ownFolderIdOf, runIdOf, withAliases } from './cases/aliases.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './cases/endpoint-case.js';
 import {
   ADDRESS_ID,
@@ -37,6 +37,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/(emails\/\{(id|emailId)|outbound\/\w+\/\{emailId)\}$/, { own: READ_ID, bobs: BOBS_ID }],
   [/threads\/\{threadId\}$/, { own: THREAD_ID, bobs: BOBS_THREAD_ID }],
   [/labels\/(emails\/\{emailId\}\/\{labelId\}|\{id\}|\{labelId\})$/, { own: labelIdOf(1), bobs: labelIdOf(3) }],
+  [/apply\/\{runId\}$/, { own: runIdOf(1), bobs: runIdOf(2) }],
   [/filters\/\{id\}$/, { own: filterIdOf(1), bobs: filterIdOf(2) }],
   [/folders\/\{id\}$/, { own: ownFolderIdOf(1), bobs: ownFolderIdOf(2) }],
   [/outbound\/(drafts\/)?\{id\}$/, { own: outboundIdOf(1), bobs: outboundIdOf(2) }],
@@ -83,7 +84,9 @@ async function refusing(t: Parameters<typeof startGateway>[0]) {
     await gateway.fetch('/api/labels', { method: 'POST', key, json: { ...label, name: `Label ${Math.random()}` } });
     await gateway.fetch('/api/folders', { method: 'POST', key, json: { name: `Folder ${Math.random()}` } });
     await gateway.fetch('/api/outbound/drafts', { method: 'POST', key, json: {} });
-    await gateway.fetch('/api/filters', { method: 'POST', key, json: filter });
+    const made = await gateway.fetch('/api/filters', { method: 'POST', key, json: filter });
+    const { id } = (await made.json()) as { id: string };
+    await gateway.fetch(`/api/filters/${id}/apply`, { method: 'POST', key, json: {} });
   }
   const ask = (route: Route, path: string, init: Parameters<Gateway['fetch']>[1] = {}) => {
     const json = bodyOf(route);

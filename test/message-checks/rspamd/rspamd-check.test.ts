@@ -95,6 +95,19 @@ test('an rspamd that fails three times in a row is not asked about the next mess
   t.deepEqual(counted, Array(6).fill('skipped'));
 });
 
+test('messages that rspamd refuses to look at do not end the checks of others', async (t) => {
+  let status = 400;
+  const server: RspamdCheckOptions['server'] = {
+    post: () =>
+      Promise.resolve({ status, text: JSON.stringify({ action: 'no action', score: 0, required_score: 15 }) }),
+  };
+  const { judge, counted } = chainTo({ url: '' }, { server });
+  for (let i = 0; i < 4; i++) await judge();
+  status = 200;
+  await judge();
+  t.deepEqual(counted, [...Array(4).fill('skipped'), 'accept']);
+});
+
 test('a sender that floods waits within its share, and is deferred beyond it; others are checked', async (t) => {
   const rspamd = await startScriptedRspamd(t);
   const open: (() => void)[] = [];

@@ -1,8 +1,7 @@
 // Works on runs of filters over existing mail: asks the mailbox for the next emails, reads what the filter looks at, and asks it to apply the
 // filter to those that match. The state of a run is in the store, so the next owner continues it.
-import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
+import { WorkQueue } from '../../../concurrency/work-queue.js';
 import type { FilterRow } from '../../../store/mailbox-rows.js';
 import { ActorFault } from '../../runtime/errors.js';
 import type { Reply } from '../../runtime/protocol.js';
@@ -63,18 +62,17 @@ export function startFilterRunning({ texts, mailboxes, log, retryMs = RETRY_MS }
     });
   }
 
-  async function work(accountId: string, { signal }: WorkAttempt): Promise<undefined> {
+  /** Works on one batch; the account then waits behind the others. */
+  async function work(accountId: string): Promise<number | undefined> {
     const mailbox = mailboxes.of(accountId);
-    while (!signal.aborted) {
-      const { apply, undo } = (await mailbox.ask('filterRunWork', {})).reply ?? {};
-      if (apply !== undefined) {
-        const { runId, after, upTo, isLast } = apply;
-        const emailIds = await matching(accountId, apply);
-        await mailbox.ask('applyFilterRun', { runId, after, upTo, isLast, emailIds });
-      } else if (undo !== undefined) await mailbox.ask('undoFilterBatch', undo);
-      else return;
-      await setImmediate();
-    }
+    const { apply, undo } = (await mailbox.ask('filterRunWork', {})).reply ?? {};
+    if (apply !== undefined) {
+      const { runId, after, upTo, isLast } = apply;
+      const emailIds = await matching(accountId, apply);
+      await mailbox.ask('applyFilterRun', { runId, after, upTo, isLast, emailIds });
+    } else if (undo !== undefined) await mailbox.ask('undoFilterBatch', undo);
+    else return undefined;
+    return 0;
   }
 
   const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';

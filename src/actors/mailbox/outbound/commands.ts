@@ -148,7 +148,8 @@ function queue(
     if (before === undefined) return { refusal: 'noSuchOutbound' };
     if (before.updatedAt !== from.updatedAt) return { refusal: 'draftChanged' };
   }
-  if (isOverQuota(tx, summary.size, before)) return { refusal: 'overQuota' };
+  // An automatic message has no copy in Sent.
+  if (payload.isAutomatic !== true && isOverQuota(tx, summary.size, before)) return { refusal: 'overQuota' };
   const { now } = tx;
   tx.begin();
   const id = before?.id ?? tx.otherId();

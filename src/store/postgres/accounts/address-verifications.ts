@@ -26,7 +26,7 @@ export async function renewVerification(
     await lockAddresses(tx, accountId);
     const [found] = await tx<{ address: string; isVerified: boolean; isHosted: boolean }[]>`
       select a.address, a.verified as "isVerified",
-        exists (select from domains d where d.name = a.domain) as "isHosted"
+        ${isHosted(tx, tx`a.domain`)} as "isHosted"
       from addresses a join accounts owner on owner.id = a.account_id
       where a.id = ${addressId} and a.account_id = ${accountId} and owner.email <> a.address`;
     if (found === undefined) return { kind: 'noSuchAddress' as const };
@@ -97,8 +97,8 @@ export async function confirmVerification(sql: Sql, hash: string, maxAgeMs: numb
     const { address, domain } = asked;
     await lockDomain(tx, domain);
     // The operator alone verifies addresses at hosted domains, also at one that is hosted since the mail was sent.
-    const [hosted] = await tx`select from domains where name = ${domain}`;
-    if (hosted !== undefined) return { kind: 'gone' };
+    const [{ hosted }] = await tx<[{ hosted: boolean }]>`select ${isHosted(tx, tx`${domain}`)} as hosted`;
+    if (hosted) return { kind: 'gone' };
     const [owner] = await tx`select from addresses where address = ${address} and verified`;
     if (owner !== undefined) return { kind: 'taken', address };
     const rows = await tx`
@@ -109,6 +109,21 @@ export async function confirmVerification(sql: Sql, hash: string, maxAgeMs: numb
     return { kind: 'verified', address };
   });
 }
+
+/**
+ * Ends the verifications by mail of addresses at a domain that is hosted from now on: the operator alone verifies addresses there. The
+ * transaction must have the lock of the domain.
+ */
+export async function endMailedVerifications(tx: SqlTransaction, domain: string): Promise<void> {
+  const ended = await tx<{ address: string }[]>`
+    update addresses set verified = false, verification_hash = null
+    where domain = ${domain} and verified and verification_sent_at is not null returning address`;
+  for (const { address } of ended) await announce(tx, { kind: 'address', address });
+}
+
+/** Whether mail for addresses at the domain is accepted: a catch-all makes a domain below a hosted one hosted. */
+const isHosted = (tx: SqlTransaction, domain: ReturnType<SqlTransaction>) =>
+  tx`(exists (select from domains d where d.name = ${domain}) or exists (select from aliases c where c.address = '*@' || ${domain}))`;
 
 const isGood = (sql: Sql | SqlTransaction, maxAgeMs: number) =>
   sql`a.verification_sent_at > now() - ${maxAgeMs}::float8 * interval '1 ms'`;

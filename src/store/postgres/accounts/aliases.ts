@@ -12,6 +12,7 @@ import type { Alias, NewAlias } from '../../addresses/aliases.js';
 import { DirectoryConflict } from '../../directory.js';
 import type { Sql, SqlTransaction } from '../driver/client.js';
 import { domainOf, findOwner, findRoutes, lockDomain } from './address-rows.js';
+import { endMailedVerifications } from './address-verifications.js';
 import { announce } from './directory-changes.js';
 import { moveUnclaimed } from './unclaimed-mailboxes.js';
 
@@ -41,7 +42,10 @@ export async function insertAlias(sql: Sql, alias: NewAlias): Promise<Alias> {
     await moveUnclaimedMail(tx, address, await walk.accountsOf(address));
     await announce(tx, { kind: 'address', address });
     // A catch-all of a domain below a hosted one makes its mail accepted.
-    if (isCatchAll(address)) await announce(tx, { kind: 'domains' });
+    if (isCatchAll(address)) {
+      await endMailedVerifications(tx, domainOf(address));
+      await announce(tx, { kind: 'domains' });
+    }
     return added;
   });
 }

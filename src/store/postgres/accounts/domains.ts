@@ -2,6 +2,8 @@
 import type { RoutedDomain } from '../../addresses/aliases.js';
 import { DirectoryConflict, type Domain } from '../../directory.js';
 import type { Sql, SqlTransaction } from '../driver/client.js';
+import { lockDomain } from './address-rows.js';
+import { endMailedVerifications } from './address-verifications.js';
 import { announce } from './directory-changes.js';
 
 export async function listDomains(sql: Sql): Promise<readonly Domain[]> {
@@ -11,9 +13,12 @@ export async function listDomains(sql: Sql): Promise<readonly Domain[]> {
 
 export async function insertDomain(sql: Sql, name: string): Promise<boolean> {
   return sql.begin(async (tx) => {
+    await lockDomain(tx, name);
     const { count } = await tx`insert into domains (name) values (${name}) on conflict (name) do nothing`;
-    if (count > 0) await announce(tx, { kind: 'domains' });
-    return count > 0;
+    if (count === 0) return false;
+    await endMailedVerifications(tx, name);
+    await announce(tx, { kind: 'domains' });
+    return true;
   });
 }
 

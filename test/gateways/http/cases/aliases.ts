@@ -8,6 +8,8 @@ const idOf = (group: string, n: number) => `018f0000-0000-7000-${group}-${String
 /** Labels are numbered in the order in which they are created. */
 export const labelIdOf = (n: number) => idOf('9000', n);
 export const filterIdOf = (n: number) => idOf('a000', n);
+/** Runs of filters. */
+export const runIdOf = (n: number) => idOf('a001', n);
 export const outboundIdOf = (n: number) => idOf('b001', n);
 /** System folders are not counted. */
 export const ownFolderIdOf = (n: number) => folderIdOf(n + 6);
@@ -15,6 +17,7 @@ export const ownFolderIdOf = (n: number) => folderIdOf(n + 6);
 const KINDS: readonly (readonly [path: RegExp, idOf: (n: number) => string])[] = [
   [/^\/api\/labels$/, labelIdOf],
   [/^\/api\/filters$/, filterIdOf],
+  [/^\/api\/filters\/[^/]+\/apply$/, runIdOf],
   [/^\/api\/folders$/, ownFolderIdOf],
   [/^\/api\/outbound\/(drafts|send|reply\/[^/]+|forward\/[^/]+)$/, outboundIdOf],
 ];
@@ -37,7 +40,8 @@ export function withAliases(gateway: Gateway): Gateway['fetch'] {
     const text = await response.text();
     const idKind = KINDS.find(([pattern]) => pattern.test(path))?.[1];
     if (init.method === 'POST' && response.ok && idKind !== undefined) {
-      const { id } = JSON.parse(text) as { id: string };
+      const made = JSON.parse(text) as { id: string } | { runId: string };
+      const id = 'runId' in made ? made.runId : made.id;
       const n = (counts.get(idKind) ?? 0) + 1;
       counts.set(idKind, n);
       real.set(idKind(n), id);

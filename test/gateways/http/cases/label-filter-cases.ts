@@ -2,7 +2,7 @@
 
 import { NO_ACTIONS, NO_CONDITIONS } from '../../../support/filter-row.js';
 import { ONE_TOO_MANY } from '../fault-injection.js';
-import { filterIdOf, labelIdOf } from './aliases.js';
+import { filterIdOf, labelIdOf, runIdOf } from './aliases.js';
 import { LABEL_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
 
 const FURTHER = {
@@ -298,7 +298,14 @@ export function labelFilterCases(): readonly Step[] {
       fields: ['folderId'],
     },
     { route: `POST ${filter}/apply`, path: `${F}/${otherId}/apply`, json: {}, status: 404 },
+    {
+      route: `GET ${filter}/apply/{runId}`,
+      path: `${F}/${filterIdOf(1)}/apply/${runIdOf(1)}`,
+      status: 200,
+      check: (t, body) => t.like(body, { matched: 0, changed: 0, isDone: false }),
+    },
     { route: `GET ${filter}/apply/{runId}`, path: `${F}/${filterIdOf(1)}/apply/${otherId}`, status: 404 },
+    { route: `POST ${filter}/apply/{runId}/undo`, path: `${F}/${filterIdOf(1)}/apply/${runIdOf(1)}/undo`, status: 202 },
     { route: `GET ${filter}/apply/{runId}`, path: `${F}/${filterIdOf(1)}/apply/x`, status: 404 },
     { route: `POST ${filter}/apply/{runId}/undo`, path: `${F}/${filterIdOf(1)}/apply/${otherId}/undo`, status: 404 },
     { route: `DELETE ${filter}`, path: `${F}/${filterIdOf(1)}`, status: 204 },

@@ -106,7 +106,6 @@ test('other requests to paths of the page are 404; paths of the API keep their r
     ['/api/nothing', 404],
     ['/api/emails', 401],
     ['/hubs/email', 404],
-    ['/verify?token=a', 404],
     ['/.well-known/nothing', 404],
     ['/mail/nothing', 404],
     ['/Autodiscover/Autodiscover.xml', 200],
