@@ -90,7 +90,7 @@ testInBrowser('an email is written with a file and a picture, sent by key, and s
 
   // The way is found again in Sent, and the recipient is known now.
   await page.getByRole('button', { name: 'Close' }).click();
-  t.is(await page.evaluate('document.activeElement.textContent'), 'Composec');
+  await page.waitForFunction(`document.activeElement.textContent === 'Composec'`);
   await page.getByRole('link', { name: /^Sent/ }).click();
   await page.getByRole('listbox').getByText('Zoë 💌').click();
   await steps.filter({ hasText: 'Bob 💌' }).and(page.locator('[data-state=delivered]')).waitFor();
