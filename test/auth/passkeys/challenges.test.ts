@@ -23,7 +23,8 @@ test('a challenge is good for its own purpose alone, until its time is over', (t
     { ...REGISTRATION, ceremony: 'login' },
   ];
   for (const other of others) t.is(challenges.valid(challenge, other), undefined);
-  for (const text of ['', 'x', `${challenge}AAAA`, challenge.slice(4), `A${challenge.slice(1)}`, 'A'.repeat(72)])
+  const changed = `${challenge.startsWith('A') ? 'B' : 'A'}${challenge.slice(1)}`;
+  for (const text of ['', 'x', `${challenge}AAAA`, challenge.slice(4), changed, 'A'.repeat(72)])
     t.is(challenges.valid(text, REGISTRATION), undefined, text);
   t.is(new PasskeyChallenges('other', () => now).valid(challenge, REGISTRATION), undefined);
   const valid = challenges.valid(challenge, REGISTRATION);
