@@ -65,6 +65,19 @@ export interface FilterConditions {
   readonly matches: string | null;
 }
 
+/** The conditions that version 0.2.0 does not know, where they are not set; `FURTHER_ACTIONS` has such actions. */
+export const FURTHER_CONDITIONS = {
+  toContains: null,
+  ccContains: null,
+  headerName: null,
+  headerContains: null,
+  listId: null,
+  minSizeBytes: null,
+  maxSizeBytes: null,
+  matches: null,
+} as const satisfies Partial<FilterConditions>;
+export const FURTHER_ACTIONS = { moveToFolderId: null, flag: null, stop: null } as const satisfies Partial<FilterRow>;
+
 /** A null or false action is not taken. Times are ms since the epoch. */
 export interface FilterRow extends FilterConditions {
   readonly id: string;

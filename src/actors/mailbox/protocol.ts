@@ -28,6 +28,9 @@ import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
 import { emailDetail, emailPage, listing } from './view-shapes.js';
 
+/** The members of filters that version 0.2.0 does not know, as they are where they are not set. */
+export { FURTHER_ACTIONS, FURTHER_CONDITIONS } from '../../store/mailbox-rows.js';
+
 const label = object({
   id: string(),
   name: string(),

@@ -1,5 +1,10 @@
 // Filters: rules of the user for future mail. filter-match.ts judges them, delivery-plan.ts says what follows, and deliver.ts carries it out.
-import type { FilterConditions, FilterRow } from '../../../store/mailbox-rows.js';
+import {
+  type FilterConditions,
+  type FilterRow,
+  FURTHER_ACTIONS,
+  FURTHER_CONDITIONS,
+} from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
 import { folderNamed } from '../commands/selection.js';
@@ -15,25 +20,12 @@ type Rule = Payload<MailboxProtocol, 'putFilter'>['rule'];
 type RuleOf020 = Payload<MailboxProtocol, 'createFilter'>['rule'];
 type CheckedRule = Rule & Pick<FilterRow, 'disabledReason'>;
 
-/** The conditions that 0.2.0 does not know. */
-const FURTHER_CONDITIONS = {
-  toContains: null,
-  ccContains: null,
-  headerName: null,
-  headerContains: null,
-  listId: null,
-  minSizeBytes: null,
-  maxSizeBytes: null,
-  matches: null,
-} as const;
 const CONDITIONS_OF_020 = ['fromAddressContains', 'subjectContains', 'bodyContains', 'hasAttachments'] as const;
 const CONDITIONS = [...CONDITIONS_OF_020, ...(Object.keys(FURTHER_CONDITIONS) as (keyof typeof FURTHER_CONDITIONS)[])];
 
 const wholeRule = (rule: RuleOf020): Rule => ({
   ...FURTHER_CONDITIONS,
-  moveToFolderId: null,
-  flag: null,
-  stop: null,
+  ...FURTHER_ACTIONS,
   ...rule,
 });
 

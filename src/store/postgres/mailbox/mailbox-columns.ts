@@ -1,7 +1,13 @@
 // The columns of a mailbox's tables: one declaration each for emails, folders and filters. The commit, the queries and the
 // loading of a mailbox take their column lists from here.
 import { type MessageSummary, messageSummary } from '../../../mail-format/summary.js';
-import type { EmailRow, FilterRow, FolderRow } from '../../mailbox-rows.js';
+import {
+  type EmailRow,
+  type FilterRow,
+  type FolderRow,
+  FURTHER_ACTIONS,
+  FURTHER_CONDITIONS,
+} from '../../mailbox-rows.js';
 import { type Column, certainFlag, columnsOf, flag, hex, integer, text, texts, time, uuid } from '../driver/columns.js';
 
 /** Names of columns that differ from the fields of the summary. */
@@ -70,18 +76,7 @@ interface StoredFilter extends FilterRow {
   readonly isActive: boolean | null;
 }
 
-const BEYOND = [
-  'toContains',
-  'ccContains',
-  'headerName',
-  'listId',
-  'minSizeBytes',
-  'maxSizeBytes',
-  'matches',
-  'moveToFolderId',
-  'flag',
-  'stop',
-] as const;
+const BEYOND = Object.keys({ ...FURTHER_CONDITIONS, ...FURTHER_ACTIONS }) as (keyof FilterRow)[];
 
 const isBeyond = (filter: FilterRow): boolean => BEYOND.some((name) => filter[name] !== null && filter[name] !== false);
 

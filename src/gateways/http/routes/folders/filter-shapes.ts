@@ -1,7 +1,14 @@
 // What the routes of filters send and take: the structs, and rules between their form in JSON and the form of the mailbox.
 import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';
-import type { Filter, Folder, Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
+import {
+  type Filter,
+  type Folder,
+  FURTHER_ACTIONS,
+  FURTHER_CONDITIONS,
+  type Mailboxes,
+  type MailboxProtocol,
+} from '../../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Payload } from '../../../../actors/runtime/protocol.js';
 import { isKeyword } from '../../../../mail-format/flags.js';
 import { isUuid } from '../../../../mail-format/ids.js';
@@ -263,18 +270,5 @@ export async function shownFilters(
 }
 
 /** What an owner of 0.2.0 leaves out. */
-const NOT_SET = {
-  toContains: null,
-  ccContains: null,
-  headerName: null,
-  headerContains: null,
-  listId: null,
-  minSizeBytes: null,
-  maxSizeBytes: null,
-  matches: null,
-  moveToFolderId: null,
-  flag: null,
-  stop: null,
-  disabledReason: null,
-} as const;
+const NOT_SET = { ...FURTHER_CONDITIONS, ...FURTHER_ACTIONS, disabledReason: null } as const;
 type WholeFilter = { readonly [N in keyof Filter]-?: Exclude<Filter[N], undefined> };
