@@ -8,6 +8,7 @@ import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
 import { folderNamed } from '../commands/selection.js';
 import type { MailboxProtocol } from '../protocol.js';
+import type { FolderColumns } from '../state/folder-columns.js';
 import type { MailboxState } from '../state/state.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { applyRule, undoEmail } from './filter-run-changes.js';
@@ -69,6 +70,7 @@ export function filterRunQueries(
 /** The next emails of a run; `upTo`: the last one that was looked at. */
 function nextSlots(state: MailboxState, run: FilterRun) {
   const { emails } = state;
+  const folders = foldersInScope(state, run.folderId);
   const slots: number[] = [];
   let slot = firstAfter(state, run.position);
   const end = Math.min(emails.size, slot + MOST_SLOTS);
@@ -76,7 +78,7 @@ function nextSlots(state: MailboxState, run: FilterRun) {
   while (slot < end && slots.length < BATCH) {
     const id = emails.id(slot);
     if (id > run.newestId) break;
-    if (isInScope(state, slot, run.folderId)) slots.push(slot);
+    if (mayBeChanged(state, slot) && folders.some((folder) => folder.shows(slot))) slots.push(slot);
     upTo = id;
     slot++;
   }
@@ -94,12 +96,27 @@ function firstAfter({ emails }: MailboxState, id: string): number {
   return low;
 }
 
-function isInScope(state: MailboxState, slot: number, folderId: string | null): boolean {
-  if (!state.emails.isAlive(slot) || state.folderOf('drafts').uidOf(slot) !== 0) return false;
-  if (folderId !== null) return state.folders.get(folderId)?.shows(slot) === true;
-  for (const folder of state.folders.values())
-    if (!OUT_OF_SCOPE.has(folder.row.role) && folder.shows(slot)) return true;
-  return false;
+function foldersInScope({ folders }: MailboxState, folderId: string | null): readonly FolderColumns[] {
+  const inScope = (id: string, { row }: FolderColumns) =>
+    folderId === null ? !OUT_OF_SCOPE.has(row.role) : id === folderId;
+  return [...folders].flatMap(([id, folder]) => (inScope(id, folder) ? [folder] : []));
+}
+
+const mayBeChanged = (state: MailboxState, slot: number): boolean =>
+  state.emails.isAlive(slot) && state.folderOf('drafts').uidOf(slot) === 0;
+
+/** Looks at each placement once: there are more pairs of emails and folders than placements. */
+function countInScope(state: MailboxState, folderId: string | null): number {
+  const isCounted = new Uint8Array(state.emails.size);
+  let total = 0;
+  for (const folder of foldersInScope(state, folderId)) {
+    for (const slot of folder.slots()) {
+      if (isCounted[slot] === 1 || !folder.shows(slot) || !mayBeChanged(state, slot)) continue;
+      isCounted[slot] = 1;
+      total++;
+    }
+  }
+  return total;
 }
 
 function startFilterRun(
@@ -114,8 +131,7 @@ function startFilterRun(
   if (runs.filter(hasWork).length >= MOST_AT_WORK) return { refusal: 'tooManyRuns' };
   const { state } = tx;
   const inFolder = folder?.id ?? null;
-  let total = 0;
-  for (let slot = 0; slot < state.emails.size; slot++) if (isInScope(state, slot, inFolder)) total++;
+  const total = countInScope(state, inFolder);
   tx.begin();
   const ended = runs.filter((run) => !hasWork(run)).sort((a, b) => a.startedAt - b.startedAt);
   for (const { id } of ended.slice(0, Math.max(0, runs.length + 1 - MOST_RUNS))) tx.filters.removeRun(id);
