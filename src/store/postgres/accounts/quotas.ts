@@ -79,10 +79,10 @@ export function postgresQuotas(sql: Sql): QuotaStore {
       }),
     domains: (names) =>
       guarded(async () => {
-        await count(sql, sql`split_part(email, '@', 2) = any(${names as string[]})`);
-        const rows = await domainRows(
-          sql`d.name = any(${names as string[]}) and (d.quota_bytes is not null or d.quota_messages is not null)`,
-        );
+        const isLimited: ReturnType<Sql> = sql`
+          d.name = any(${names as string[]}) and (d.quota_bytes is not null or d.quota_messages is not null)`;
+        await count(sql, sql`split_part(email, '@', 2) in (select d.name from domains d where ${isLimited})`);
+        const rows = await domainRows(isLimited);
         return rows.map(domainOf);
       }),
     all: () =>
