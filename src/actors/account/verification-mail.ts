@@ -1,9 +1,9 @@
 // The mail that asks whoever reads an address to verify it, with the link of routes/account/address-verification.ts. It names the account by
 // its address alone: a display name would be text that anybody can have sent to strangers.
 import { createHash } from 'node:crypto';
-import { encodeWords, field, foldText, phraseDate, sanitizedLine } from '../../mail-format/reports/report-text.js';
+import { foldText } from '../../mail-format/reports/report-text.js';
+import { writeServerMail } from '../../mail-format/reports/server-mail.js';
 
-const CRLF = '\r\n';
 const TOKEN_OCTETS = 32;
 const FORM = /^[A-Za-z0-9_-]{43}$/;
 /** How long a link is good. */
@@ -43,26 +43,16 @@ export function writeVerificationMail(
     now,
   }: { readonly from: string; readonly hostname: string; readonly id: string; readonly now: number },
 ): Uint8Array {
-  const host = sanitizedLine(hostname);
-  const header = [
-    field('From', ['Mail', 'Server', `<${from}>`]),
-    field('To', [`<${address}>`]),
-    field('Subject', encodeWords('Please confirm your address')),
-    field('Date', [phraseDate(now)]),
-    field('Message-ID', [`<${id}@${host}>`]),
-    // RFC 3834 §5: nobody answers it automatically.
-    field('Auto-Submitted', ['auto-generated']),
-    field('MIME-Version', ['1.0']),
-    field('Content-Type', ['text/plain;', 'charset=utf-8']),
-    field('Content-Transfer-Encoding', ['8bit']),
-  ].join('');
-  const paragraphs = [
-    foldText(`${account} asks that mail may be forwarded to ${address}.`),
-    foldText('If this is you, or you agree, open this link within 48 hours and confirm:'),
-    link,
-    foldText('If you do not know about this, do nothing: without the confirmation nothing is forwarded to you.'),
-  ];
-  return Buffer.from(`${header}${CRLF}${paragraphs.join(CRLF + CRLF)}${CRLF}`);
+  return writeServerMail({
+    name: ['Mail', 'Server'],
+    ...{ from, to: address, subject: 'Please confirm your address', hostname, id, now, isPlaced: false },
+    paragraphs: [
+      foldText(`${account} asks that mail may be forwarded to ${address}.`),
+      foldText('If this is you, or you agree, open this link within 48 hours and confirm:'),
+      link,
+      foldText('If you do not know about this, do nothing: without the confirmation nothing is forwarded to you.'),
+    ],
+  });
 }
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');

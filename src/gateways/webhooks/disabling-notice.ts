@@ -1,6 +1,7 @@
 // The email that an account gets when the server has disabled a webhook: it names the webhook, the reason and the next steps. It is
 // accepted like other mail, so the owner of the mailbox places it, and filters apply.
-import { encodeWords, field, foldText, phraseDate, sanitizedLine } from '../../mail-format/reports/report-text.js';
+import { foldText } from '../../mail-format/reports/report-text.js';
+import { writeServerMail } from '../../mail-format/reports/server-mail.js';
 import { summarize } from '../../mail-format/summary.js';
 import { blobOf } from '../../store/blobs.js';
 import type { InboundStore } from '../../store/inbound.js';
@@ -20,27 +21,18 @@ export function writeDisablingNotice(
   { address, webhookId, url, reason }: DisablingNotice,
   { hostname, id, now }: { readonly hostname: string; readonly id: string; readonly now: number },
 ): Uint8Array {
-  const host = sanitizedLine(hostname);
-  const header = [
-    field('Return-Path', ['<>']),
-    field('From', ['Mail', 'Server', `<postmaster@${host}>`]),
-    field('To', [`<${sanitizedLine(address)}>`]),
-    field('Subject', encodeWords(`Webhook disabled: ${new URL(url).host}`)),
-    field('Date', [phraseDate(now)]),
-    field('Message-ID', [`<${id}@${host}>`]),
-    field('Auto-Submitted', ['auto-generated']),
-    field('MIME-Version', ['1.0']),
-    field('Content-Type', ['text/plain;', 'charset=utf-8']),
-    field('Content-Transfer-Encoding', ['8bit']),
-  ].join('');
-  const paragraphs = [
-    foldText('A webhook of your account gets no more events. The mail server has disabled the webhook.'),
-    `${foldText(`Webhook: ${webhookId}`)}${CRLF}${foldText(`URL: ${url}`)}${CRLF}${foldText(`Reason: ${reason}`)}`,
-    foldText(
-      'Events are kept for 30 days. Once the receiver works again, enable the webhook (PUT /api/webhooks/{id}): it goes on after the last event that it has got.',
-    ),
-  ];
-  return Buffer.from(`${header}${CRLF}${paragraphs.join(CRLF + CRLF)}${CRLF}`);
+  return writeServerMail({
+    name: ['Mail', 'Server'],
+    from: `postmaster@${hostname}`,
+    ...{ to: address, subject: `Webhook disabled: ${new URL(url).host}`, hostname, id, now, isPlaced: true },
+    paragraphs: [
+      foldText('A webhook of your account gets no more events. The mail server has disabled the webhook.'),
+      `${foldText(`Webhook: ${webhookId}`)}${CRLF}${foldText(`URL: ${url}`)}${CRLF}${foldText(`Reason: ${reason}`)}`,
+      foldText(
+        'Events are kept for 30 days. Once the receiver works again, enable the webhook (PUT /api/webhooks/{id}): it goes on after the last event that it has got.',
+      ),
+    ],
+  });
 }
 
 /** Commits the email; its mailbox has it seconds later. @throws StoreFault */
