@@ -46,6 +46,12 @@ export interface AnnotationRow {
   readonly value: string | null;
 }
 
+/** A Sieve script (RFC 5228) of an account. */
+export interface SieveScriptRow {
+  readonly name: string;
+  readonly content: string;
+}
+
 /** The conditions of a filter; null: not set. */
 export interface FilterConditions {
   readonly fromAddressContains: string | null;

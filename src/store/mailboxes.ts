@@ -17,6 +17,7 @@ import type {
   FolderRow,
   Placement,
   RunEmail,
+  SieveScriptRow,
 } from './mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -155,6 +156,9 @@ export interface MailboxOverview {
   readonly filters: readonly FilterRow[];
   readonly filtersAwaitingBody: readonly FiltersAwaitingBody[];
   readonly filterRuns: readonly FilterRun[];
+  readonly sieveScripts: readonly SieveScriptRow[];
+  /** The name of the script that runs when mail arrives. */
+  readonly activeSieveScript: string | null;
   readonly drafts: readonly DraftEmail[];
   readonly annotations: readonly AnnotationRow[];
   /** The senders that the account allows or blocks; null: it has chosen none. */

@@ -43,6 +43,7 @@ import { liveListQueries } from './queries/live-lists.js';
 import { mailboxQueries } from './queries/queries.js';
 import type { EmailTexts } from './search/email-texts.js';
 import { isIndexLookDue, type MailboxSearch } from './search/search.js';
+import { sieveCommands, sieveQueries } from './sieve/sieve-handlers.js';
 import { loadMailbox, type MailboxState } from './state/state.js';
 import { MailboxTransaction } from './state/transaction.js';
 import type { TransactionMessages } from './state/transaction-messages.js';
@@ -81,6 +82,7 @@ const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'qu
   storeLabel,
   ...filterCommands,
   ...filterRunCommands,
+  ...sieveCommands,
   ...outboundCommands,
   ...deliveryCommands,
   ...queuedCommands,
@@ -159,6 +161,7 @@ export function mailboxBehavior(
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
       ...filterRunQueries(store),
+      ...sieveQueries,
       ...maildropQueries(maildrops),
       ...deliveryQueries(store),
       ...queueQueries(store, (accountId) => sources.outbound.queueOf(accountId)),

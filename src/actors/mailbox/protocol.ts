@@ -26,6 +26,7 @@ import { withHandle } from './message-handles.js';
 import { metadataOperations } from './metadata-operations.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
+import { sieveOperations } from './sieve/sieve-operations.js';
 import { emailDetail, emailPage, listing } from './view-shapes.js';
 
 /** The members of filters that version 0.2.0 does not know, as they are where they are not set. */
@@ -285,6 +286,7 @@ export const mailboxProtocol = protocol('mailbox', {
       onRepeat: 'remembered',
     }),
     ...filterRunOperations,
+    ...sieveOperations,
     /** Replaces the values of these preferences, by name. The mailbox stores them without knowing their meaning. */
     choosePreferences: command({
       payload: object({ chosen: record(string(), unknown()) }),

@@ -31,6 +31,11 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   noSuchFlag: no('A flag is neither a system flag nor a valid keyword', 'CANNOT'),
   // Refusals of operations that IMAP never calls.
   noSuchLabel: BUG,
+  noSuchScript: BUG,
+  scriptActive: BUG,
+  scriptExists: BUG,
+  tooManyScripts: BUG,
+  scriptTooLarge: BUG,
   noSuchFilter: BUG,
   noSuchThread: BUG,
   noSuchOutbound: BUG,

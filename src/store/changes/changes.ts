@@ -16,6 +16,7 @@ import type {
   LocalDelivery,
   Placement,
   RunBatch,
+  SieveScriptRow,
 } from '../mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -130,6 +131,11 @@ interface Payloads {
   /** What a batch of a run has changed. */
   FilterRunApplied: RunBatch;
   FilterRunRemoved: { readonly runId: string };
+  /** A Sieve script is new or has another content. */
+  SieveScriptStored: SieveScriptRow;
+  SieveScriptDeleted: { readonly name: string };
+  /** The script that runs when mail arrives; null: none. */
+  SieveScriptActivated: { readonly name: string | null };
   /** Clients get a notification as if the email had just arrived. */
   EmailAnnounced: AnnouncedEmail;
   /** Mail that was not placed, because a filter deleted it or a copy of it exists. */

@@ -16,6 +16,7 @@ import type {
 import { type Change, type ChangeOf, flaggedIn, packedIn, placementsIn, removedIn } from './changes.js';
 import { type CoalescedOutboundChanges, OutboundCoalescer } from './coalesced-outbound.js';
 import { type CoalescedPlacements, PlacementCoalescer, type PlacementsTogether } from './coalesced-placements.js';
+import { type CoalescedSieve, SieveCoalescer } from './coalesced-sieve.js';
 import { LazyMap, LazySet } from './lazy-map.js';
 
 /** A new email, and the message ids by which the store finds its thread; emails of one thread have the same ids. */
@@ -59,6 +60,8 @@ export interface CoalescedChanges extends CoalescedOutboundChanges {
   readonly filterRuns: readonly FilterRun[];
   readonly filterRunBatches: readonly RunBatch[];
   readonly filterRunsRemoved: readonly string[];
+  /** Undefined when no Sieve script has changed. */
+  readonly sieve: CoalescedSieve | undefined;
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly localDeliveries: readonly LocalDelivery[];
@@ -103,6 +106,7 @@ class ChangeCoalescer {
   readonly #filterRuns = new LazyMap<string, FilterRun>();
   readonly #filterRunBatches: RunBatch[] = [];
   readonly #filterRunsRemoved: string[] = [];
+  #sieve: SieveCoalescer | undefined;
   readonly #released: string[] = [];
   readonly #outbound = new OutboundCoalescer();
   readonly #localDeliveries: LocalDelivery[] = [];
@@ -173,6 +177,12 @@ class ChangeCoalescer {
         this.#filterRuns.delete(change.payload.runId);
         this.#filterRunsRemoved.push(change.payload.runId);
         return;
+      case 'SieveScriptStored':
+      case 'SieveScriptDeleted':
+      case 'SieveScriptActivated':
+        this.#sieve ??= new SieveCoalescer();
+        this.#sieve.take(change);
+        return;
       case 'MailDiscarded':
         this.#released.push(change.payload.blob);
         return;
@@ -232,6 +242,7 @@ class ChangeCoalescer {
       filterRuns: this.#filterRuns.values(),
       filterRunBatches: this.#filterRunBatches,
       filterRunsRemoved: this.#filterRunsRemoved,
+      sieve: this.#sieve?.result(),
       blobsReleased: this.#released,
       localDeliveries: this.#localDeliveries,
       preferences: this.#preferences,

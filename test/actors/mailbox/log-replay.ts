@@ -122,6 +122,7 @@ export function snapshotOf(state: MailboxState) {
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
     annotations: state.annotations.of(null),
     filters: state.filters,
+    sieve: state.sieve.list().map((script) => ({ ...script, content: state.sieve.content(script.name) })),
     deferred: [...state.awaitingBody.values()]
       .map(({ emailId, filterIds, placed }) => {
         const named = (id: string) => {
@@ -146,6 +147,8 @@ const TABLES = [
   'deferred_filters',
   'filter_runs',
   'filter_run_batches',
+  'sieve_scripts',
+  'active_sieve_scripts',
   'thread_refs',
   'outbound',
   'outbound_recipients',

@@ -98,6 +98,8 @@ export async function contentsOf(stores: Stores, accountId: string) {
     folders: overview.folders,
     filters: byId(overview.filters),
     annotations: byText(overview.annotations),
+    scripts: byText(overview.sieveScripts),
+    activeScript: overview.activeSieveScript,
     senders: overview.senders,
     deferred: overview.filtersAwaitingBody.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1)),
     remembered: byId(overview.remembered),

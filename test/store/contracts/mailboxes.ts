@@ -226,4 +226,29 @@ export const MAILBOXES: Contract = {
     t.deepEqual(filters, [changed]);
     t.deepEqual(filtersAwaitingBody, [{ emailId: b, filterIds: [kept.id], placed: [{ folderId: a, uid: 7 }] }]);
   },
+
+  async 'Sieve scripts, at most one of which is active'(t, stores) {
+    const writer = await openWriter(stores);
+    const put = (name: string, content: string): ChangeContent => ({
+      type: 'SieveScriptStored',
+      payload: { name, content },
+    });
+    const activate = (name: string | null): ChangeContent => ({ type: 'SieveScriptActivated', payload: { name } });
+    const remove = (name: string): ChangeContent => ({ type: 'SieveScriptDeleted', payload: { name } });
+    const stored = async () => {
+      const { sieveScripts, activeSieveScript } = await stores.mailboxes.overview(writer.accountId);
+      return [sieveScripts.map(({ name, content }) => `${name}: ${content}`), activeSieveScript];
+    };
+    t.deepEqual(await stored(), [[], null]);
+    await writer.commit([put('b', 'keep;'), put('ä/ "x"', '# ü\r\nstop;'), activate('b')]);
+    t.deepEqual(await stored(), [['b: keep;', 'ä/ "x": # ü\r\nstop;'], 'b']);
+    await writer.commit([put('c', 'keep;'), activate('c'), remove('b')]);
+    t.deepEqual(await stored(), [['c: keep;', 'ä/ "x": # ü\r\nstop;'], 'c']);
+    await writer.commit([remove('c'), put('c', 'discard;'), remove('none'), activate(null)]);
+    t.deepEqual(await stored(), [['c: discard;', 'ä/ "x": # ü\r\nstop;'], null]);
+    await writer.commit([put('d', 'keep;'), remove('d'), activate('c')]);
+    t.deepEqual(await stored(), [['c: discard;', 'ä/ "x": # ü\r\nstop;'], 'c']);
+    await writer.commit([put('e', 'keep;'), activate(null)], { epoch: 0 });
+    t.deepEqual(await stored(), [['c: discard;', 'ä/ "x": # ü\r\nstop;'], 'c'], 'a fenced commit writes nothing');
+  },
 };

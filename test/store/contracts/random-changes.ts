@@ -62,6 +62,7 @@ export class RandomChanges {
     (a, b, c) => this.#annotate(a, b, c),
     (a, b) => this.#filter(a, b),
     (a, b) => this.#defer(a, b),
+    (a, b, c) => script(a, b, c),
     (a, b, c) => this.#send(a, b, c),
     (a, b) => [{ type: 'PreferencesChanged', payload: { chosen: { [`p${a % 3}`]: b, nested: { b: [null, 'ä'] } } } }],
     (a) => [
@@ -301,3 +302,10 @@ export class RandomChanges {
 }
 
 const some = <T>(others: readonly T[]) => (others.length === 0 ? {} : { others });
+
+function script(a: number, b: number, c: number): ChangeContent[] {
+  const name = `s${b % 4}`;
+  if (a % 4 === 0) return [{ type: 'SieveScriptDeleted', payload: { name } }];
+  if (a % 4 === 1) return [{ type: 'SieveScriptActivated', payload: { name: c % 3 === 0 ? null : name } }];
+  return [{ type: 'SieveScriptStored', payload: { name, content: `# ${c} ä\r\nkeep;` } }];
+}

@@ -24,6 +24,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   writeFolders(account, coalesced, change);
   writeAnnotations(account, coalesced);
   writeFilters(account, coalesced);
+  writeSieve(account, coalesced);
   writePreferences(account, coalesced);
   writeOutbound(account, coalesced);
   insertLocalDeliveries(tables, coalesced);
@@ -150,6 +151,13 @@ function writeFilters(account: AccountRows, coalesced: CoalescedChanges): void {
   for (const id of coalesced.filtersRemoved) filters.delete(id);
   for (const waiting of coalesced.filtersAwaitingBody) deferred.set(waiting.emailId, waiting);
   for (const id of coalesced.bodyFiltersEnded) deferred.delete(id);
+}
+
+function writeSieve(account: AccountRows, { sieve }: CoalescedChanges): void {
+  if (sieve === undefined) return;
+  for (const script of sieve.scripts) account.sieveScripts.set(script.name, script);
+  for (const name of sieve.removed) account.sieveScripts.delete(name);
+  if (sieve.active !== undefined) account.activeSieveScript = sieve.active;
 }
 
 function writePreferences(account: AccountRows, { preferences }: CoalescedChanges): void {

@@ -64,14 +64,17 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       return result;
     },
     async overview(accountId) {
+      const rows = of(accountId);
       const { folders, filters, deferred, filterRuns, remembered, outbound, annotations, preferences, ...account } =
-        of(accountId);
+        rows;
       const since = Date.now() - REMEMBERED_MS;
       return {
         folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
         filters: [...filters.values()],
         filtersAwaitingBody: [...deferred.values()],
         filterRuns: [...filterRuns.values()].sort((a, b) => compare(a.id, b.id)),
+        sieveScripts: [...rows.sieveScripts.values()].sort((a, b) => compare(a.name, b.name)),
+        activeSieveScript: rows.activeSieveScript,
         drafts: [...outbound.values()].flatMap(({ row: { id, emailId, status } }) =>
           status === 'Draft' ? [{ id, emailId }] : [],
         ),

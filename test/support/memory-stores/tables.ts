@@ -3,7 +3,7 @@
 
 import { newId } from '../../../src/store/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
-import type { FilterRun, RunBatch } from '../../../src/store/mailbox-rows.js';
+import type { FilterRun, RunBatch, SieveScriptRow } from '../../../src/store/mailbox-rows.js';
 import {
   type AnnotationRow,
   type EmailRow,
@@ -57,6 +57,8 @@ export class AccountRows {
   readonly filterRuns = new Map<string, FilterRun>();
   /** Keyed by run and number. */
   readonly filterRunBatches = new Map<string, RunBatch>();
+  readonly sieveScripts = new Map<string, SieveScriptRow>();
+  activeSieveScript: string | null = null;
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();

@@ -5,6 +5,7 @@ import { ListedSenders, type SenderLists } from '../../../mail-format/senders.js
 import { type Change, type ChangeOf, flaggedIn, placementsIn, removedIn } from '../../../store/changes/changes.js';
 import type { FilterChanges } from '../filters/filter-changes.js';
 import type { OutboundChanges } from '../outbound/changes.js';
+import type { SieveChanges } from '../sieve/sieve-changes.js';
 import type { Annotations } from './annotations.js';
 import { EmailChanges } from './email-changes.js';
 import { FolderChanges } from './folder-changes.js';
@@ -18,13 +19,15 @@ export class ChangedMailbox {
   senders: ListedSenders;
   readonly #state: MailboxState;
   readonly #filters: FilterChanges;
+  readonly #sieve: SieveChanges;
   readonly #outbound: OutboundChanges;
   /** Undefined until the batch changes an annotation; the state's annotations are valid until then. */
   #annotations: Annotations | undefined;
 
-  constructor(state: MailboxState, filters: FilterChanges, outbound: OutboundChanges) {
+  constructor(state: MailboxState, filters: FilterChanges, sieve: SieveChanges, outbound: OutboundChanges) {
     this.#state = state;
     this.#filters = filters;
+    this.#sieve = sieve;
     this.#outbound = outbound;
     this.emails = new EmailChanges(state);
     this.folders = new FolderChanges(state);
@@ -84,6 +87,11 @@ export class ChangedMailbox {
       case 'FilterRunChanged':
       case 'FilterRunRemoved':
         this.#filters.apply(change);
+        return;
+      case 'SieveScriptStored':
+      case 'SieveScriptDeleted':
+      case 'SieveScriptActivated':
+        this.#sieve.apply(change);
         return;
       case 'OutboundChanged':
       case 'RecipientChanged':

@@ -27,6 +27,7 @@ import type { Loaded } from '../../runtime/behavior.js';
 import { inOrder } from '../filters/filter-match.js';
 import { OutboundMemory } from '../outbound/memory.js';
 import { SearchMemory } from '../search/search-memory.js';
+import { SieveScripts } from '../sieve/sieve-scripts.js';
 import { Annotations } from './annotations.js';
 import { EmailColumns } from './email-columns.js';
 import { FolderColumns, type SlotPlacement } from './folder-columns.js';
@@ -63,6 +64,7 @@ export class MailboxState {
   readonly awaitingBody = new LazyMap<string, FiltersAwaitingBody>();
   /** Runs of filters over existing mail, in the order in which they began. */
   readonly filterRuns = new LazyMap<string, FilterRun>();
+  #sieve: SieveScripts | undefined;
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
@@ -85,6 +87,11 @@ export class MailboxState {
       if (folder.row.role === role) return folder;
     }
     throw new Error(`account ${this.accountId} has no ${role} folder`);
+  }
+
+  get sieve(): SieveScripts {
+    this.#sieve ??= new SieveScripts();
+    return this.#sieve;
   }
 
   get annotations(): Annotations {
@@ -124,7 +131,7 @@ export class MailboxState {
 
   get octets(): number {
     let octets = this.emails.octets + this.summaries.octets;
-    for (const part of [this.#search, this.#outbound, this.#annotations])
+    for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
     for (const folder of this.folders.values()) octets += folder.octets;
@@ -186,6 +193,12 @@ export class MailboxState {
     for (const id of coalesced.bodyFiltersEnded) this.awaitingBody.delete(id);
     for (const run of coalesced.filterRuns) this.filterRuns.set(run.id, run);
     for (const id of coalesced.filterRunsRemoved) this.filterRuns.delete(id);
+    if (coalesced.sieve !== undefined) {
+      const { scripts, removed, active } = coalesced.sieve;
+      for (const { name, content } of scripts) this.sieve.set(name, content);
+      for (const name of removed) this.sieve.delete(name);
+      if (active !== undefined) this.sieve.activate(active);
+    }
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
     const senders = coalesced.preferences?.chosen['senders'] as SenderLists | undefined;
     if (senders !== undefined) this.senders = new ListedSenders(senders);
@@ -292,6 +305,8 @@ export async function loadMailbox(
   state.filters = inOrder(overview.filters);
   for (const run of overview.filterRuns) state.filterRuns.set(run.id, run);
   for (const waiting of overview.filtersAwaitingBody) state.awaitingBody.set(waiting.emailId, waiting);
+  for (const { name, content } of overview.sieveScripts) state.sieve.set(name, content);
+  if (overview.activeSieveScript !== null) state.sieve.activate(overview.activeSieveScript);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
   if (overview.senders !== null) state.senders = new ListedSenders(overview.senders);
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);

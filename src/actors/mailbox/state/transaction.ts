@@ -17,6 +17,7 @@ import { FilterChanges } from '../filters/filter-changes.js';
 import { OutboundChanges } from '../outbound/changes.js';
 import { SubmittedCopies } from '../outbound/copy-reads.js';
 import { DraftRows } from '../outbound/draft-rows.js';
+import { SieveChanges } from '../sieve/sieve-changes.js';
 import type { Annotations } from './annotations.js';
 import { BatchIds } from './batch-ids.js';
 import { ChangedMailbox } from './changed-mailbox.js';
@@ -46,6 +47,7 @@ export class MailboxTransaction {
   readonly now: number;
   readonly folders: FolderChanges;
   readonly filters: FilterChanges;
+  readonly sieve: SieveChanges;
   readonly outbound: OutboundChanges;
   readonly retryPolicy: RetryPolicy;
   readonly emailRows: EmailRows;
@@ -69,8 +71,9 @@ export class MailboxTransaction {
     this.state = state;
     this.now = context.now;
     this.filters = new FilterChanges(state, record);
+    this.sieve = new SieveChanges(state, record);
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
-    this.#mailbox = new ChangedMailbox(state, this.filters, this.outbound);
+    this.#mailbox = new ChangedMailbox(state, this.filters, this.sieve, this.outbound);
     this.folders = this.#mailbox.folders;
     this.#named = new NamedEmails(this.#mailbox);
     this.#draftRows = new DraftRows({

@@ -79,6 +79,9 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'FilterRunChanged':
     case 'FilterRunApplied':
     case 'FilterRunRemoved':
+    case 'SieveScriptStored':
+    case 'SieveScriptDeleted':
+    case 'SieveScriptActivated':
     case 'EmailAnnounced':
     case 'MailDiscarded':
     case 'UnreadCountChanged':

@@ -38,6 +38,8 @@ export const ACCOUNT_TABLES = [
   'deferred_filters',
   'filter_runs',
   'filter_run_batches',
+  'sieve_scripts',
+  'active_sieve_scripts',
   'preferences',
   'push_subscriptions',
   'webhooks',

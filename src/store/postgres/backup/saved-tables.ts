@@ -42,6 +42,8 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'deferred_filters' },
   { name: 'filter_runs' },
   { name: 'filter_run_batches' },
+  { name: 'sieve_scripts' },
+  { name: 'active_sieve_scripts' },
   // Cursors and positions from before a restore lead nowhere, so the log is left out, except for what deferred writes of flags refer to.
   {
     name: 'events',

@@ -6,6 +6,7 @@ import type { MailboxChange } from '../../mailboxes.js';
 import type { Pieces } from '../driver/statement-pieces.js';
 import { filterColumns, folderColumns, storedFilter } from '../mailbox/mailbox-columns.js';
 import { writeFilterRuns } from './filter-runs-commit.js';
+import { writeSieve } from './sieve-commit.js';
 
 /** Stands for the folder's id in annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
@@ -16,8 +17,8 @@ const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `exc
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
-  const runs = writeFilterRuns(sql, changes);
-  if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return runs;
+  const rules = sql`${writeFilterRuns(sql, changes)} ${writeSieve(sql, changes)}`;
+  if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return rules;
   const labels = [];
   const labelsGone = [];
   const filters = [];
@@ -94,7 +95,7 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
       insert into blob_candidates (hash)
       select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::json) as x (a uuid, hash text)
       join passed using (a)
-    ) ${runs}`;
+    ) ${rules}`;
 }
 
 function hasNone(coalesced: CoalescedChanges): boolean {

@@ -2,7 +2,7 @@
 // several times faster than row by row; a small mailbox takes one round trip per function.
 import { uuidText } from '../../../mail-format/ids.js';
 import type { SenderLists } from '../../../mail-format/senders.js';
-import type { AnnotationRow, FilterRun } from '../../mailbox-rows.js';
+import type { AnnotationRow, FilterRun, SieveScriptRow } from '../../mailbox-rows.js';
 import type {
   EmailPage,
   Expunged,
@@ -17,6 +17,7 @@ import type {
 import type { DraftEmail } from '../../outbound.js';
 import { applyDeferred, deferredWrites } from '../commit/deferred-flags.js';
 import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
+import { ACTIVE_SIEVE_SCRIPT, SIEVE_SCRIPTS_OF_ACCOUNT } from '../commit/sieve-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
 import { guarded, type Sql } from '../driver/client.js';
 import { ID_OCTETS } from '../driver/id-set.js';
@@ -118,6 +119,8 @@ export interface OverviewRow {
   readonly filters: Parameters<typeof filterOf>[0][] | null;
   readonly filtersAwaitingBody: FiltersAwaitingBody[] | null;
   readonly filterRuns: FilterRun[] | null;
+  readonly sieveScripts: SieveScriptRow[] | null;
+  readonly activeSieveScript: string | null;
   readonly drafts: DraftEmail[] | null;
   readonly annotations: AnnotationRow[] | null;
   readonly senders: SenderLists | null;
@@ -148,6 +151,8 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     filters: [],
     filtersAwaitingBody: [],
     filterRuns: [],
+    sieveScripts: [],
+    activeSieveScript: null,
     drafts: [],
     annotations: [],
     senders: null,
@@ -176,6 +181,8 @@ export const overviewFields = (mostExpunged: number): string => `
     'select email_id as "emailId", filter_ids as "filterIds", placed from deferred_filters where account_id = a.id',
   )} as "filtersAwaitingBody",
   (select json_agg(run order by id) from filter_runs where account_id = a.id) as "filterRuns",
+  ${rowsOf(SIEVE_SCRIPTS_OF_ACCOUNT)} as "sieveScripts",
+  ${ACTIVE_SIEVE_SCRIPT} as "activeSieveScript",
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
   )} as drafts,
@@ -192,6 +199,8 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
     filters: (row.filters ?? []).map(filterOf),
     filtersAwaitingBody: row.filtersAwaitingBody ?? [],
     filterRuns: row.filterRuns ?? [],
+    sieveScripts: row.sieveScripts ?? [],
+    activeSieveScript: row.activeSieveScript,
     drafts: row.drafts ?? [],
     annotations: row.annotations ?? [],
     senders: row.senders,

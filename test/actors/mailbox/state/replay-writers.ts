@@ -92,6 +92,16 @@ export class Writers {
       case 'undoRun':
         await mailbox.ask('undoFilterRun', { runId: one(this.#runs, next.which) ?? randomUUID() });
         return this.#work();
+      case 'putScript': {
+        const { name, content, isActive } = next;
+        return mailbox.ask('putSieveScript', { name, content, isActive });
+      }
+      case 'activateScript':
+        return mailbox.ask('activateSieveScript', { name: next.isActive === null ? null : next.name });
+      case 'deleteScript':
+        return mailbox.ask('deleteSieveScript', { name: next.name });
+      case 'renameScript':
+        return mailbox.ask('renameSieveScript', { name: next.name, newName: next.newName });
       case 'append': {
         const { blob, summary } = await stored(this.#world);
         const message = { blob, summary, receivedAt: 1, flags: ['\\Draft'] };

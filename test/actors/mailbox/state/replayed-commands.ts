@@ -49,6 +49,16 @@ export const command = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleteFilter' as const), which }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('runFilter' as const, 'undoRun' as const), which }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('putScript' as const, 'activateScript' as const, 'deleteScript' as const),
+      name: word,
+      content: word,
+      isActive: fc.constantFrom(true, false, null),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('renameScript' as const), name: word, newName: word }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('append' as const) }) },
   {
     weight: 2,
@@ -145,6 +155,10 @@ export const EVERY_TYPE: Step[] = [
   [{ kind: 'deleteFilter', which: 0 }],
   [{ kind: 'choosePreferences', chosen: { theme: 'red' } }],
   [{ kind: 'setMetadata', label: null, name: '/private/Comment', value: 'YQ==' }],
+  [
+    { kind: 'putScript', name: 'red', content: 'keep;', isActive: true },
+    { kind: 'renameScript', name: 'red', newName: 'blue' },
+  ],
   [{ kind: 'createDraft', which: 0, to: 1 }],
   [{ kind: 'deleteDraft', which: 0, to: 1 }],
   [{ kind: 'enqueue', which: null, to: 1 }],

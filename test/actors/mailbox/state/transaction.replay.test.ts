@@ -100,6 +100,9 @@ test('the log of random histories gives the state of the actor and the tables of
     'OutboundRemoved',
     'PreferencesChanged',
     'RecipientChanged',
+    'SieveScriptActivated',
+    'SieveScriptDeleted',
+    'SieveScriptStored',
     'UnreadCountChanged',
   ]);
 });

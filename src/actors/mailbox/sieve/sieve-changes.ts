@@ -1,0 +1,43 @@
+// The Sieve scripts of a transaction, as if the batch so far were committed.
+import type { ChangeContent, ChangeOf } from '../../../store/changes/changes.js';
+import type { MailboxState } from '../state/state.js';
+import type { SieveScripts } from './sieve-scripts.js';
+
+export class SieveChanges {
+  readonly #state: MailboxState;
+  readonly #record: (change: ChangeContent) => void;
+  /** Undefined until the batch changes a script; the state's scripts are valid until then. */
+  #scripts: SieveScripts | undefined;
+
+  constructor(state: MailboxState, record: (change: ChangeContent) => void) {
+    this.#state = state;
+    this.#record = record;
+  }
+
+  get scripts(): Omit<SieveScripts, 'set' | 'delete' | 'activate'> {
+    return this.#scripts ?? this.#state.sieve;
+  }
+
+  /** Adds a script, or replaces its content. */
+  put(name: string, content: string): void {
+    this.#record({ type: 'SieveScriptStored', payload: { name, content } });
+  }
+
+  /** The script must not be the active one. */
+  remove(name: string): void {
+    this.#record({ type: 'SieveScriptDeleted', payload: { name } });
+  }
+
+  /** null: no script is active. */
+  activate(name: string | null): void {
+    this.#record({ type: 'SieveScriptActivated', payload: { name } });
+  }
+
+  apply(change: ChangeOf<'SieveScriptStored' | 'SieveScriptDeleted' | 'SieveScriptActivated'>): void {
+    this.#scripts ??= this.#state.sieve.copy();
+    const { payload } = change;
+    if ('content' in payload) this.#scripts.set(payload.name, payload.content);
+    else if (change.type === 'SieveScriptActivated') this.#scripts.activate(change.payload.name);
+    else this.#scripts.delete(change.payload.name!);
+  }
+}
