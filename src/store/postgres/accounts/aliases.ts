@@ -32,7 +32,11 @@ export async function insertAlias(sql: Sql, alias: NewAlias): Promise<Alias> {
     await lockDomain(tx, domainOf(address));
     await tx`select pg_advisory_xact_lock(hashtextextended('mansio aliases', 0))`;
     const same = await sameAlias(tx, alias);
-    if (same !== undefined) return same;
+    if (same !== undefined) {
+      // A mailbox that was opened before the alias may have got mail since.
+      await moveUnclaimedMail(tx, address, await new AliasWalk(tx).accountsOf(address));
+      return same;
+    }
     await refuseTaken(tx, address);
     const [added] = await tx<[Alias]>`
       insert into aliases (address, targets, send_as) values (${address}, ${tx.array([...targets])}::text[], ${sendAs})

@@ -164,3 +164,15 @@ test('a domain is another name of a domain of its own', async (t) => {
   t.true(await store.removeDomain('new.test'));
   t.true(await store.removeDomain('old.test'));
 });
+
+test('no unclaimed mailbox is made for an address that is an alias meanwhile', async (t) => {
+  const { store } = await directory(t);
+  for (const domain of [D, 'other.test', 'twin.test']) await store.addDomain(domain);
+  await store.createAccount(`ann@${D}`, 'Ann');
+  await add(store, 'sales', ['ann']);
+  await store.addAlias({ address: '*@other.test', targets: [`ann@${D}`], sendAs: false });
+  await store.aliasDomain('twin.test', D);
+  for (const address of [`sales@${D}`, 'any@other.test', 'any@twin.test'])
+    t.is((await store.openUnclaimed(address, 10)).kind, 'full', address);
+  t.is((await store.openUnclaimed(`free@${D}`, 10)).kind, 'opened');
+});
