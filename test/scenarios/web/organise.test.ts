@@ -53,6 +53,7 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   await shows(two.page, 'Home', 'Paid', 'Work');
   await page.getByRole('button', { name: 'Undo' }).click();
   await shows(two.page, 'Paid', 'Home', 'Work');
+  await shows(page, 'Paid', 'Home', 'Work');
   await link(page, 'Work').dragTo(link(page, 'Paid'), { targetPosition: { x: 20, y: 3 } });
   await shows(two.page, 'Work', 'Paid', 'Home');
 

@@ -70,13 +70,21 @@ function move(store: Store, id: string, changes: readonly LabelChange[]): void {
       ),
     );
   };
-  // Shown at once; the labels that the events make the client read have the same order.
-  store.labels.value = before
-    .map((label) => ({ ...label, ...changes.find((change) => change.id === label.id)?.after }))
-    .sort((a, b) => a.sortOrder - b.sortOrder || before.indexOf(a) - before.indexOf(b));
+  // Each side is shown at once; the labels that the events make the client read have the same order.
+  const show = (side: 'before' | 'after') => {
+    const shown = store.labels.peek();
+    store.labels.value = shown
+      .map((label) => ({ ...label, ...changes.find((change) => change.id === label.id)?.[side] }))
+      .sort((a, b) => a.sortOrder - b.sortOrder || shown.indexOf(a) - shown.indexOf(b));
+  };
+  show('after');
   const stored = put('after');
-  // What restores the order must not overtake what changes it.
-  undo.offer({ text: t('organise.labelMoved', { name }), undo: () => stored.then(() => put('before')) });
+  const undoMove = () => {
+    show('before');
+    // What restores the order must not overtake what changes it.
+    return stored.then(() => put('before'));
+  };
+  undo.offer({ text: t('organise.labelMoved', { name }), undo: undoMove });
   stored.catch((error: unknown) => {
     store.labels.value = before;
     sayFailed(error);
