@@ -140,13 +140,17 @@ function columnsOf({ bytes, messages }: LimitSetting): Record<string, number | n
   };
 }
 
-/** Counts the use of accounts whose row does not have it. An account that commits meanwhile writes its use itself. */
+/**
+ * Counts the use of accounts whose row does not have it. An account that commits meanwhile writes its use itself: its row is passed over, so
+ * that this statement and a commit of several accounts never wait for each other.
+ */
 async function count(sql: Sql, where: ReturnType<Sql>): Promise<void> {
   for (;;) {
     const counted = await sql`
       with other as materialized (
         select id, modseq from accounts
-        where ${where} and not unclaimed and used_modseq is distinct from modseq limit ${MOST_COUNTED}
+        where ${where} and not unclaimed and used_modseq is distinct from modseq
+        order by id limit ${MOST_COUNTED} for no key update skip locked
       ), used as materialized (
         select o.id, o.modseq, coalesce(sum(e.size), 0) as bytes, count(e.id) as messages
         from other o left join emails e on e.account_id = o.id group by o.id, o.modseq
