@@ -35,6 +35,8 @@ export function createClient(options: ClientOptions = {}): MansioClient {
   const rest = new Rest({
     baseUrl,
     credential,
+    // Pages of other origins have no cookie.
+    ...(baseUrl === pageOrigin() && { accountId: () => storage.accountId }),
     fetch: options.fetch ?? ((...request) => fetch(...request)),
     signedOut: () => link.signedOut(),
   });

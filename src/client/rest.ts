@@ -41,6 +41,8 @@ export interface RestOptions {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly credential: Credential | undefined;
+  /** The id of the account that the client shows, as far as the server has said it. */
+  readonly accountId?: () => string | undefined;
   readonly fetch: typeof fetch;
   /** Called when the server does not accept the credential (any more). */
   readonly signedOut: () => void;
@@ -93,7 +95,11 @@ export class Rest {
   /** The reply of any status, for a request with its own credential. @throws NetworkFault */
   async fetch({ method, path, query, body, headers = {}, signal, keepalive }: BareRequest): Promise<Response> {
     const { credential } = this.#options;
-    const fields = Object.entries({ ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers });
+    const fields = Object.entries({
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...this.#shownAccount(method, path),
+      ...headers,
+    });
     const init = {
       method,
       headers: fields.filter((field): field is [string, string] => field[1] !== undefined),
@@ -109,6 +115,16 @@ export class Rest {
       if (signal?.aborted) throw cause;
       throw new NetworkFault(`No reply to ${method} ${path}`, { cause });
     }
+  }
+
+  /**
+   * Says for which account a request with the cookie is meant: another window may have signed in to another account meanwhile. The profile is
+   * what the client learns that from.
+   */
+  #shownAccount(method: string, path: string): Record<string, string> {
+    const { credential, accountId } = this.#options;
+    const id = credential === undefined ? accountId?.() : undefined;
+    return id === undefined || (method === 'GET' && path === '/api/profile') ? {} : { 'Mansio-Account': id };
   }
 
   url(path: string, query: Readonly<Record<string, unknown>> = {}): string {

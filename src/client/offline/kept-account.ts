@@ -32,6 +32,8 @@ export class KeptAccount {
   readonly #storage: ClientStorage | undefined;
   /** The address of the account whose values are used; undefined while that is not known. */
   #account: string | undefined;
+  /** The id of the account that the server has named. */
+  #accountId: string | undefined;
   /** The server has said who is signed in. */
   #isConfirmed = false;
   /** Rises with each word of the server: what it overtakes has no effect. */
@@ -43,6 +45,11 @@ export class KeptAccount {
 
   constructor(storage?: ClientStorage) {
     this.#storage = storage;
+  }
+
+  /** The id of the account that is signed in, as the server said last; undefined before. */
+  get accountId(): string | undefined {
+    return this.#accountId;
   }
 
   /** False for a client without a storage. */
@@ -72,6 +79,7 @@ export class KeptAccount {
       this.changed$.next();
       this.#leave();
     }
+    this.#accountId = profile.id;
     if (this.#storage === undefined) {
       this.#account = profile.email;
       return;
@@ -159,6 +167,7 @@ export class KeptAccount {
     this.#stopTaking = () => {};
     if (this.#account !== undefined) this.#opened = deferred();
     this.#account = undefined;
+    this.#accountId = undefined;
     this.#isConfirmed = false;
   }
 

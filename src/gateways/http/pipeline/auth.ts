@@ -13,6 +13,8 @@ import type { Access } from '../route.js';
 /** A longer credential is refused unchecked. */
 const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
+/** The id of the account that the page shows. */
+const ACCOUNT_FIELD = 'mansio-account';
 
 /** Who makes a request, and when the credential ends. */
 export interface RequestIdentity {
@@ -54,7 +56,10 @@ export function authenticate(
   return credentials.known(credential) ?? identified(credentials, credential, tally);
 }
 
-/** The session of the cookie; undefined without one. @throws Problem 403 when the cookie does not count for the request; StoreFault */
+/**
+ * The session of the cookie; undefined without one. @throws Problem 401 when it is of another account than the one that the page shows: the
+ * browser has signed in to that account in another window; 403 when the cookie does not count for the request; StoreFault
+ */
 function sessionOf(
   credentials: Credentials,
   request: HttpRequest,
@@ -62,7 +67,15 @@ function sessionOf(
 ): RequestIdentity | undefined | Promise<RequestIdentity | undefined> {
   const cookie = cookieCredential(browserOf(request), !isRead(request));
   if (cookie.kind === 'refused') throw refused(new Problem(403, { detail: cookie.detail }));
-  return cookie.kind === 'none' ? undefined : credentials.session(cookie.token);
+  if (cookie.kind === 'none') return undefined;
+  const shown = request.headers.get(ACCOUNT_FIELD);
+  const checked = (session: RequestIdentity | undefined) => {
+    if (shown !== undefined && session !== undefined && session.principal.accountId !== shown)
+      throw refused(unauthenticated());
+    return session;
+  };
+  const session = credentials.session(cookie.token);
+  return session instanceof Promise ? session.then(checked) : checked(session);
 }
 
 /**

@@ -48,6 +48,22 @@ test('nobody but a trusted proxy says that the client came over https', async (t
   t.is(local.headers.get('set-cookie')?.split('=')[0], 'mansio');
 });
 
+test('a request for one account does nothing with the cookie of another', async (t) => {
+  const gateway = await startGateway(t, PROXIED);
+  const cookie = `__Host-mansio=${gateway.directory.session(BOB)}`;
+  const ask = (line: string, fields: Readonly<Record<string, string>>) =>
+    rawRequest(gateway.port, line, {
+      ...{ ...HTTPS, Cookie: cookie, Origin: 'https://mail.example.test', 'Content-Length': '0' },
+      ...fields,
+    });
+  for (const line of ['GET /api/emails', 'DELETE /api/push-subscriptions']) {
+    t.is((await ask(line, { 'Mansio-Account': ALICE })).status, 401, line);
+    t.not((await ask(line, { 'Mansio-Account': BOB })).status, 401, line);
+  }
+  const key = { 'Mansio-Account': BOB, Authorization: `Bearer ${gateway.key}` };
+  t.is((await ask('GET /api/emails', key)).status, 200, 'a key says itself whose it is');
+});
+
 test('a cookie signs requests of its own page, and those alone', async (t) => {
   const gateway = await startGateway(t, { ...PROXIED, origins: ['https://app.example.test'] });
   const cookie = `__Host-mansio=${gateway.directory.session(ALICE)}`;
