@@ -23,6 +23,10 @@ const NO_WORKER = `if (globalThis.ServiceWorkerContainer !== undefined) {
   ServiceWorkerContainer.prototype.register = () => Promise.reject(new Error('A test has no worker.'));
 }`;
 
+const TELL_MS = 10_000;
+/** Characters of what a page shows. */
+const MOST_TOLD = 8_000;
+
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 let launched: Promise<Browser> | undefined;
@@ -66,9 +70,18 @@ export async function openWindow(
   if (serviceWorkers === 'block') await context.addInitScript(NO_WORKER);
   const page = await context.newPage();
   const faults: string[] = [];
+  t.teardown(() => tellWhatIsShown(t, page, faults));
   watch(page, origin, faults);
   await page.goto(`${origin}${path}`);
   return { page, context, faults };
+}
+
+/** A test that fails, also by its time-out, says what its page shows: else nobody knows which step was waited for. */
+async function tellWhatIsShown(t: ExecutionContext, page: Page, faults: readonly string[]): Promise<void> {
+  if (t.passed || page.isClosed()) return;
+  const shown = page.locator('body').ariaSnapshot({ timeout: TELL_MS });
+  const tree = await shown.catch((error: unknown) => `no answer: ${error}`);
+  t.log(page.url(), tree.slice(0, MOST_TOLD), ...faults);
 }
 
 /** Adds to `faults` what a page may not do: errors, violations of its policy, requests to other hosts. */
