@@ -32,14 +32,32 @@ export async function addPasskey({ passkeys }: MansioClient, name: string): Prom
   return passkeys.register({ id, rawId, type, response: { clientDataJSON, attestationObject, transports }, name });
 }
 
+/** What proves who the reader is: the browser asks at once. @throws Refusal, NetworkFault, Error of the browser */
+export async function passkeyProof({ passkeys }: MansioClient): Promise<PasskeyLogin> {
+  const options = await passkeys.signInOptions();
+  return proofOf(await webAuthn(), options, false);
+}
+
 /**
- * What proves who the reader is. `isInField`: waits until a passkey is chosen where the reader types; otherwise the browser asks at once.
- * @throws Refusal, NetworkFault, Error of the browser
+ * The same, once a passkey is chosen where the reader types. The browser has one ceremony at a time, so this one does not begin, and gives
+ * undefined, unless it is still wanted when its options are there. @throws Refusal, NetworkFault, Error of the browser
  */
-export async function passkeyProof({ passkeys }: MansioClient, isInField: boolean): Promise<PasskeyLogin> {
-  const optionsJSON = (await passkeys.signInOptions()) as never as Options<Library['startAuthentication']>;
-  const { startAuthentication } = await webAuthn();
-  const { id, rawId, type, response } = await startAuthentication({ optionsJSON, useBrowserAutofill: isInField });
+export async function passkeyProofInField(
+  { passkeys }: MansioClient,
+  isWanted: () => boolean,
+): Promise<PasskeyLogin | undefined> {
+  const options = await passkeys.signInOptions();
+  const library = await webAuthn();
+  return isWanted() ? proofOf(library, options, true) : undefined;
+}
+
+async function proofOf(
+  { startAuthentication }: Library,
+  options: unknown,
+  useBrowserAutofill: boolean,
+): Promise<PasskeyLogin> {
+  const optionsJSON = options as Options<Library['startAuthentication']>;
+  const { id, rawId, type, response } = await startAuthentication({ optionsJSON, useBrowserAutofill });
   const { clientDataJSON, authenticatorData, signature, userHandle = '' } = response;
   return { id, rawId, type, response: { clientDataJSON, authenticatorData, signature, userHandle } };
 }

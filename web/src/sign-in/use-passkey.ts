@@ -3,7 +3,7 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Refusal } from '../../../src/client/index.js';
 import type { Store } from '../app/store.js';
-import { canHavePasskeys, canOfferInField, endCeremony, passkeyProof } from './passkey.js';
+import { canHavePasskeys, canOfferInField, endCeremony, passkeyProof, passkeyProofInField } from './passkey.js';
 import { wasReplaced } from './passkey-faults.js';
 
 /** The server takes an answer for five minutes. */
@@ -20,11 +20,14 @@ interface PasskeySignIn {
 export function usePasskey(store: Store, onFault: (error: unknown) => void): PasskeySignIn {
   const isOffered = useSignal(canHavePasskeys());
   const isGone = useRef(false);
+  const isAsking = useRef(false);
+  // The question of the button stands until it is answered.
+  const isWanted = () => !isGone.current && !isAsking.current;
   const offer = async (): Promise<void> => {
     try {
-      if (!(await canOfferInField()) || isGone.current) return;
-      const passkey = await passkeyProof(store.client, true);
-      await store.signIn({ passkey });
+      if (!(await canOfferInField()) || !isWanted()) return;
+      const passkey = await passkeyProofInField(store.client, isWanted);
+      if (passkey !== undefined) await store.signIn({ passkey });
     } catch (error) {
       // The host has no passkeys.
       if (error instanceof Refusal && error.status === 400) isOffered.value = false;
@@ -47,10 +50,11 @@ export function usePasskey(store: Store, onFault: (error: unknown) => void): Pas
   return {
     isOffered,
     async ask() {
+      isAsking.current = true;
       try {
-        await store.signIn({ passkey: await passkeyProof(store.client, false) });
+        await store.signIn({ passkey: await passkeyProof(store.client) });
       } catch (error) {
-        // The browser waits for one question at a time; this one is over.
+        isAsking.current = false;
         void offer();
         throw error;
       }
