@@ -19,6 +19,23 @@ test('failures in a row open it; an answer between them does not let it open', (
   t.true(closed.mayAsk());
 });
 
+test('messages of one holder that get no answer never open it; those of several do', (t) => {
+  const { breaker: open } = breaker();
+  for (let i = 0; i < 10; i++) open.failed('heavy');
+  t.true(open.mayAsk());
+  open.failed('second');
+  open.failed('second');
+  t.true(open.mayAsk());
+  open.failed('third');
+  t.false(open.mayAsk());
+  const { breaker: mixed } = breaker();
+  mixed.failed();
+  mixed.failed('heavy');
+  t.true(mixed.mayAsk());
+  mixed.failed();
+  t.false(mixed.mayAsk());
+});
+
 test('after the pause one request tries the service, and the others wait for its answer', (t) => {
   const { breaker: tried, clock } = breaker();
   for (let i = 0; i < 3; i++) tried.failed();

@@ -6,7 +6,7 @@ import type { Reservation } from '../../concurrency/keyed-limiter.js';
 import { CheckBreaker } from '../check-breaker.js';
 import type { CheckedEnvelope, CheckedMessage, CheckedPeer, ContentCheck, Verdict } from '../content-check.js';
 import { verdictOf } from './rspamd-result.js';
-import type { RspamdFields, RspamdServer } from './rspamd-server.js';
+import { type RspamdFields, type RspamdServer, RspamdUnreachable } from './rspamd-server.js';
 
 export interface RspamdCheckOptions {
   readonly server: Pick<RspamdServer, 'post'>;
@@ -74,11 +74,12 @@ class RspamdCheck {
     peer: CheckedPeer,
     signal: AbortSignal,
   ): Promise<Verdict> {
-    const permit = await this.#permit(this.#options.holderOf(peer), signal);
+    const holder = this.#options.holderOf(peer);
+    const permit = await this.#permit(holder, signal);
     // A message that cannot even be asked about is deferred: a peer that sends too much must not get past the check.
     if (permit === undefined) return BUSY;
     try {
-      return await this.#ask(message, fieldsOf(envelope, peer, this.#options.hostname), signal);
+      return await this.#ask(message, fieldsOf(envelope, peer, this.#options.hostname), holder, signal);
     } finally {
       permit.release();
     }
@@ -86,30 +87,52 @@ class RspamdCheck {
 
   /** Undefined when too many messages wait. */
   async #permit(holder: string, signal: AbortSignal): Promise<Reservation | undefined> {
-    const late = AbortSignal.timeout(this.#limits.waitMs);
+    const wait = limited(signal, this.#limits.waitMs);
     try {
-      return await this.#semaphore.acquire(holder, { signal: AbortSignal.any([signal, late]) });
+      return await this.#semaphore.acquire(holder, { signal: wait.signal });
     } catch (error) {
-      if (error instanceof SemaphoreFull || late.aborted) return undefined;
+      if (error instanceof SemaphoreFull || !signal.aborted) return undefined;
       throw error;
+    } finally {
+      wait.end();
     }
   }
 
-  async #ask({ chunks }: CheckedMessage, fields: RspamdFields, signal: AbortSignal): Promise<Verdict> {
+  async #ask(
+    { chunks }: CheckedMessage,
+    fields: RspamdFields,
+    holder: string,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
     if (!this.#breaker.mayAsk()) throw new Error('rspamd does not answer');
-    const within = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.answerMs)]);
+    const within = limited(signal, this.#limits.answerMs);
     let isAnswered = false;
+    let failedFor: string | undefined = holder;
     try {
-      const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within);
+      const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within.signal);
       isAnswered = status < 500;
       if (status !== 200) throw new Error(`rspamd answers ${status}`);
       return verdictOf(text);
+    } catch (error) {
+      if (error instanceof RspamdUnreachable) failedFor = undefined;
+      throw error;
     } finally {
+      within.end();
       // A request that rspamd refuses is a fault of its message: other messages are checked on.
       if (isAnswered) this.#breaker.answered();
-      else this.#breaker.failed();
+      else this.#breaker.failed(failedFor);
     }
   }
+}
+
+/**
+ * A signal that aborts with `signal` or after `ms`, until `end` is called. Node.js 20 may collect an `AbortSignal.timeout` to which only
+ * `AbortSignal.any` refers, and then it never aborts; a timer holds its controller.
+ */
+function limited(signal: AbortSignal, ms: number): { readonly signal: AbortSignal; end(): void } {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms} ms`)), ms);
+  return { signal: AbortSignal.any([signal, late.signal]), end: () => clearTimeout(timer) };
 }
 
 function fieldsOf({ sender, recipients, id }: CheckedEnvelope, peer: CheckedPeer, hostname: string): RspamdFields {

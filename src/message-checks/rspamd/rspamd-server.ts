@@ -13,6 +13,13 @@ interface RspamdAnswer {
   readonly text: string;
 }
 
+/** No connection to the server was made, whatever the message is. */
+export class RspamdUnreachable extends Error {
+  constructor(cause: unknown) {
+    super('rspamd cannot be reached', { cause });
+  }
+}
+
 type MessageOctets = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** The result of a message with hundreds of symbols has 50 kB. */
@@ -32,7 +39,10 @@ export class RspamdServer {
     this.#agent = isTls ? new TlsAgent({ keepAlive: false }) : new Agent({ keepAlive: false });
   }
 
-  /** Sends the message while it is read. Rejects when no whole answer arrives, and when the signal aborts. */
+  /**
+   * Sends the message while it is read. Rejects when no whole answer arrives, and when the signal aborts; with RspamdUnreachable while there
+   * is no connection.
+   */
   async post(path: string, fields: RspamdFields, message: MessageOctets, signal: AbortSignal): Promise<RspamdAnswer> {
     const asked = this.#begin('POST', path, fields, signal);
     const answer = answerTo(asked);
@@ -67,7 +77,9 @@ export class RspamdServer {
 
 function answerTo(asked: ClientRequest): Promise<RspamdAnswer> {
   return new Promise((resolve, reject) => {
-    asked.on('error', reject);
+    let isConnected = false;
+    asked.on('socket', (socket) => socket.once('connect', () => (isConnected = true)));
+    asked.on('error', (error) => reject(isConnected ? error : new RspamdUnreachable(error)));
     asked.on('close', () => reject(new Error('rspamd closed the connection before its answer')));
     asked.on('response', (response: IncomingMessage) => {
       const pieces: Buffer[] = [];

@@ -1,8 +1,9 @@
 // Tests the check of rspamd against a scripted worker: what it is told, what a missing answer means, and that no sender takes all requests.
+import { freePort } from '../../../dev/ports.js';
 import { CheckChain } from '../../../src/message-checks/check-chain.js';
 import type { CheckedPeer } from '../../../src/message-checks/content-check.js';
 import { type RspamdCheckOptions, rspamdCheck } from '../../../src/message-checks/rspamd/rspamd-check.js';
-import { RspamdServer } from '../../../src/message-checks/rspamd/rspamd-server.js';
+import { RspamdServer, RspamdUnreachable } from '../../../src/message-checks/rspamd/rspamd-server.js';
 import { answers, startScriptedRspamd } from '../../support/peers/scripted-rspamd.js';
 import test from '../../support/test.js';
 import { until } from '../../support/until.js';
@@ -81,18 +82,45 @@ test('without an answer the message is accepted unchecked and counted, or deferr
   t.like(await gone.judge(), { verdict: 'accept' });
 });
 
-test('an rspamd that fails three times in a row is not asked about the next messages', async (t) => {
+test('an rspamd that cannot be reached three times in a row is not asked about the next messages', async (t) => {
   let asked = 0;
   const server: RspamdCheckOptions['server'] = {
     post() {
       asked++;
-      return Promise.reject(new Error('no answer'));
+      return Promise.reject(new RspamdUnreachable(new Error('refused')));
     },
   };
   const { judge, counted } = chainTo({ url: '' }, { server });
   for (let i = 0; i < 6; i++) await judge();
   t.is(asked, 3);
   t.deepEqual(counted, Array(6).fill('skipped'));
+});
+
+test('messages of one sender that get no answer leave the check on for others; three senders without an answer end it', async (t) => {
+  let asked = 0;
+  const server: RspamdCheckOptions['server'] = {
+    post(_path, _fields, _message, signal) {
+      asked++;
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };
+  const { judge, counted } = chainTo({ url: '' }, { server, limits: { answerMs: 10 } });
+  for (let i = 0; i < 5; i++) await judge({ remoteAddress: '198.51.100.1' });
+  t.is(asked, 5);
+  for (let i = 2; i < 6; i++) await judge({ remoteAddress: `198.51.100.${i}` });
+  t.is(asked, 7);
+  t.deepEqual(counted, Array(9).fill('skipped'));
+});
+
+test('a server that takes no connection is told from one that gives no answer', async (t) => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await t.throwsAsync(new RspamdServer(url).post('/checkv2', {}, [], AbortSignal.timeout(5_000)), {
+    instanceOf: RspamdUnreachable,
+  });
+  const rspamd = await startScriptedRspamd(t);
+  rspamd.answer = (response) => void response.socket!.destroy();
+  const error = await t.throwsAsync(new RspamdServer(rspamd.url).post('/checkv2', {}, [], AbortSignal.timeout(5_000)));
+  t.false(error instanceof RspamdUnreachable);
 });
 
 test('messages that rspamd refuses to look at do not end the checks of others', async (t) => {
