@@ -20,7 +20,7 @@ export interface CheckedEnvelope {
 /** The client that sends the message. */
 export interface CheckedPeer {
   readonly remoteAddress: string;
-  /** The name in HELO or EHLO. */
+  /** The name in HELO or EHLO; '' for mail that an account sends over HTTP. */
   readonly helo: string;
   /** The account that submits the message; undefined for mail from other servers. */
   readonly accountId: string | undefined;

@@ -1,6 +1,8 @@
 // Error replies (problem details, RFC 9457), and the table from refusals of the mailbox and faults to statuses.
 
 import { Fault } from '../../concurrency/fault.js';
+import { sanitizedLine } from '../../mail-format/reports/report-text.js';
+import type { RefusingJudgement } from '../../message-checks/check-chain.js';
 import type { Scope } from '../../store/directory.js';
 import { faultKind, type MailboxRefusal } from '../faults.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
@@ -44,6 +46,18 @@ export const unavailable = (): Problem =>
     detail: 'This cannot be served right now; the same request may succeed in a moment.',
     headers: [['Retry-After', String(RETRY_AFTER_SECONDS)]],
   });
+
+const LATER_SECONDS = 60;
+
+/** Converts the verdict of a content check about a message to send: 400 for a refusal, 503 when it is to be sent again later. */
+export function contentRefused({ verdict, reply }: RefusingJudgement): Problem {
+  const reason = sanitizedLine(reply);
+  if (verdict === 'refuse') return new Problem(400, { detail: `The message is refused: ${reason}` });
+  return new Problem(503, {
+    detail: `The message is not taken now: ${reason}`,
+    headers: [['Retry-After', String(LATER_SECONDS)]],
+  });
+}
 
 export function problemReply(problem: Problem): HttpReply & { readonly body: Uint8Array } {
   return {

@@ -64,7 +64,10 @@ export interface RouteSources
   readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
   readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** The parts that compose messages. */
-  readonly composing: Pick<OutboundSources, 'inlineMessages' | 'spool' | 'hostname' | 'maxMessageSize'>;
+  readonly composing: Pick<
+    OutboundSources,
+    'inlineMessages' | 'spool' | 'contentChecks' | 'hostname' | 'maxMessageSize'
+  >;
   readonly config: WebConfig;
   readonly checks: readonly HealthCheck[];
   /** The version of the program, for the OpenAPI document. */

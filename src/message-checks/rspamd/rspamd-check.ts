@@ -98,12 +98,7 @@ class RspamdCheck {
     }
   }
 
-  async #ask(
-    { chunks }: CheckedMessage,
-    fields: RspamdFields,
-    holder: string,
-    signal: AbortSignal,
-  ): Promise<Verdict> {
+  async #ask({ chunks }: CheckedMessage, fields: RspamdFields, holder: string, signal: AbortSignal): Promise<Verdict> {
     if (!this.#breaker.mayAsk()) throw new Error('rspamd does not answer');
     const within = limited(signal, this.#limits.answerMs);
     let isAnswered = false;
@@ -112,7 +107,7 @@ class RspamdCheck {
       const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within.signal);
       isAnswered = status < 500;
       if (status !== 200) throw new Error(`rspamd answers ${status}`);
-      return verdictOf(text);
+      return verdictOf(text, this.#options.onFault);
     } catch (error) {
       if (error instanceof RspamdUnreachable) failedFor = undefined;
       throw error;
@@ -139,11 +134,11 @@ function fieldsOf({ sender, recipients, id }: CheckedEnvelope, peer: CheckedPeer
   const { remoteAddress, helo, user } = peer;
   return {
     IP: remoteAddress,
-    Helo: helo,
     From: sender === '' ? '<>' : sender,
     Rcpt: recipients.slice(0, MOST_RECIPIENTS),
     'Queue-Id': id,
     'MTA-Name': hostname,
+    ...(helo !== '' && { Helo: helo }),
     ...(user !== undefined && { User: user }),
   };
 }

@@ -38,6 +38,7 @@ import type { Resources } from '../resources.js';
 import { listenFailure } from '../start-failure.js';
 import { version } from '../version.js';
 import { apiUrlOf, connectionInfoOf, stsPolicyOf } from './connection-info.js';
+import type { ContentChecks } from './content-checks.js';
 import type { CredentialChecks } from './credential-checks.js';
 import { createHubPeers } from './hub-peers.js';
 import type { StopListener } from './open-listener.js';
@@ -53,6 +54,7 @@ export interface HttpSources {
   readonly engine: Engine;
   readonly observability: Observability;
   readonly checks: CredentialChecks;
+  readonly contentChecks: ContentChecks;
   readonly spool: Spool;
   readonly decoder: BodyDecoder;
   readonly dns: Dns;
@@ -135,7 +137,7 @@ function openHub({ resources, engine, observability, checks }: HttpSources, guar
 }
 
 async function routesOf(
-  { config, resources, engine, spool, decoder, acme, checks }: HttpSources,
+  { config, resources, engine, spool, decoder, acme, checks, contentChecks }: HttpSources,
   hub: Hub,
   eventStreams: OpenEventStreams,
   clients: { readonly webhooks: HttpClient; readonly images: HttpClient },
@@ -156,7 +158,13 @@ async function routesOf(
     hosts: (domain) => directory.hosts(domain),
     stsPolicy: () => stsPolicyOf(config, nodes())?.text,
     eventStreams,
-    composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
+    composing: {
+      inlineMessages: engine.inlineMessages,
+      spool,
+      contentChecks: contentChecks.submitted,
+      hostname,
+      maxMessageSize,
+    },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     codeFlow: checks.codeFlow,
     identify: (token, accessToken) => checks.credentials.ofUser(token, accessToken),

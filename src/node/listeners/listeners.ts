@@ -18,6 +18,7 @@ import type { Resources } from '../resources.js';
 import { listenFailure } from '../start-failure.js';
 import { openAcme } from './acme-listener.js';
 import { openCachedBlobs } from './cached-blobs.js';
+import { openContentChecks } from './content-checks.js';
 import { openCredentialChecks } from './credential-checks.js';
 import { checksOf, hasHttp, openHttp } from './http-listener.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
@@ -85,19 +86,20 @@ export async function openListeners(
   resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
   const spool = await openSpool(resources);
   const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
+  const contentChecks = await openContentChecks(config, resources, observability);
   const decoder = hasHttp(config) ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
   const isRead = config.roles.has('imap') || config.roles.has('pop3');
   const cachedBlobs = isRead ? await openCachedBlobs(engine.blobs, resources) : engine.blobs;
   const stops = stopTogether(resources);
-  const smtp = await openSmtp(config, resources, engine, observability, checks, spool, checksDns, stops);
+  const smtp = await openSmtp(config, resources, engine, observability, checks, contentChecks, spool, checksDns, stops);
   const imap = await openImap(config, resources, engine, observability, checks, spool, cachedBlobs, stops);
   const pop3 = await openPop3(config, resources, engine, observability, checks, cachedBlobs, stops);
   const mail = { ...smtp, ...imap, ...pop3 };
   const http =
     decoder &&
     (await openHttp(
-      { config, resources, engine, observability, checks, spool, decoder, dns, acme },
+      { config, resources, engine, observability, checks, contentChecks, spool, decoder, dns, acme },
       stops,
       GRACE_MS / 2,
     ));

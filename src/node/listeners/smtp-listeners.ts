@@ -6,12 +6,8 @@ import type { SmtpListener } from '../../gateways/smtp/listener.js';
 import { startMx } from '../../gateways/smtp/mx.js';
 import { RefusalRecord } from '../../gateways/smtp/refusal-record.js';
 import { startSubmission } from '../../gateways/smtp/submission.js';
-import { CheckChain } from '../../message-checks/check-chain.js';
-import type { CheckedPeer, ContentCheck } from '../../message-checks/content-check.js';
-import { dmarcCheck } from '../../message-checks/dmarc-check.js';
 import type { Spool } from '../../message-content/spool/spool.js';
 import type { Dns } from '../../net/dns/resolver.js';
-import { networkOf } from '../../net/tcp/ip-address.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
 import type { Config } from '../config/config.js';
@@ -20,6 +16,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Observability } from '../observability.js';
 import { limitsOf, type ProcessShare, shareOfConnections } from '../processes/process-share.js';
 import type { Resources } from '../resources.js';
+import type { ContentChecks } from './content-checks.js';
 import type { CredentialChecks } from './credential-checks.js';
 import { onlyOpen, openListener, type StopListener } from './open-listener.js';
 
@@ -34,6 +31,7 @@ export async function openSmtp(
   engine: Engine,
   { metrics, tracer }: Observability,
   { signIn }: CredentialChecks,
+  contentChecks: ContentChecks,
   spool: Spool,
   dns: Dns,
   stops: StopListener[],
@@ -62,17 +60,13 @@ export async function openSmtp(
     const { createAuthenticator } = await import('../../message-checks/mailauth/authenticator.js');
     return createAuthenticator({ dns, hostname, rejectsAnonymous: config.dmarcReject === 'reject', log });
   };
-  // A check runs after those before it.
-  const rspamd = await rspamdChecks(config);
-  const incoming = new CheckChain([dmarcCheck(config.dmarcReject), ...rspamd], log, metrics?.checks);
-  const submitted = new CheckChain(rspamd, log, metrics?.checks);
   const openMx = () =>
     openListener({ name: 'MX', variable: 'MANSIO_MX_PORT', bind, port: config.mxPort }, stops, async (port) =>
       startMx({
         ...shared,
         port,
         authenticate: await authenticator(),
-        checks: incoming,
+        checks: contentChecks.incoming,
         quotas,
         receiver: { spool, inbound, inlineMessages, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
@@ -87,7 +81,7 @@ export async function openSmtp(
         implicitTls,
         allowPlaintextAuth,
         signIn,
-        checks: submitted,
+        checks: contentChecks.submitted,
         receiver: { spool, blobs, inlineMessages, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),
@@ -101,19 +95,6 @@ export async function openSmtp(
   const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
   metrics?.watchConnections('submission', () => (submission?.connections ?? 0) + (submissions?.connections ?? 0));
   return onlyOpen({ mx, submission, submissions });
-}
-
-/** Shared by all listeners, so that the limits hold for all. */
-async function rspamdChecks(config: Config): Promise<readonly ContentCheck[]> {
-  const { rspamdUrl, hostname, contentCheckFailure } = config;
-  if (rspamdUrl === undefined) return [];
-  const [{ rspamdCheck }, { RspamdServer }] = await Promise.all([
-    import('../../message-checks/rspamd/rspamd-check.js'),
-    import('../../message-checks/rspamd/rspamd-server.js'),
-  ]);
-  const onFault = contentCheckFailure === 'defer' ? 'defer' : 'skip';
-  const holderOf = ({ accountId, remoteAddress }: CheckedPeer) => accountId ?? networkOf(remoteAddress);
-  return [rspamdCheck({ server: new RspamdServer(rspamdUrl), hostname, onFault, holderOf })];
 }
 
 /** It is closed after the listeners, which add to it. */

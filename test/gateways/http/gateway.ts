@@ -28,6 +28,7 @@ import {
   startHttp,
 } from '../../../src/gateways/http/server/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
+import { CheckChain } from '../../../src/message-checks/check-chain.js';
 import { Spool } from '../../../src/message-content/spool/spool.js';
 import type { HttpClient } from '../../../src/net/http-client/http-client.js';
 import { targetUrlFault } from '../../../src/net/http-client/target-url.js';
@@ -87,6 +88,7 @@ interface Options {
   readonly images?: Pick<HttpClient, 'download'>;
   readonly page?: Page;
   readonly tracer?: Tracer;
+  readonly contentChecks?: CheckChain;
 }
 
 /** What the gateway tells clients about the cluster. */
@@ -153,6 +155,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       composing: {
         inlineMessages: mailboxes.inlineMessages,
         spool,
+        contentChecks: options.contentChecks ?? new CheckChain([], pino({ level: 'silent' })),
         hostname: OWN_NAMES.hostname,
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },

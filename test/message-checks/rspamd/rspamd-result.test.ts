@@ -30,6 +30,18 @@ test('a refusal is 554 with the words of rspamd', (t) => {
   t.like(verdictOf(result({ action: 'reject', messages: {} })), { reply: 'The message is spam or harmful' });
 });
 
+test('a virus is refused whatever the action is, and a message that could not be scanned is a fault when it must not pass', (t) => {
+  const found = { name: 'CLAM_VIRUS', score: 0, metric_score: 0, options: ['Eicar-Test-Body.UNOFFICIAL'] };
+  const refused = { verdict: 'refuse', reply: 'The message contains a virus: Eicar-Test-Body.UNOFFICIAL', code: 554 };
+  for (const action of ['no action', 'add header', 'soft reject'])
+    t.deepEqual(verdictOf(result({ action, symbols: { CLAM_VIRUS: found } })), refused as object);
+  t.like(verdictOf(result({ symbols: { CLAMAV: null } })), { verdict: 'refuse', code: 554 });
+  t.is(verdictOf(result({ symbols: { NO_VIRUS: found, CLAM_VIRUS_ENCRYPTED: found } })).verdict, 'accept');
+  const unscanned = result({ symbols: { CLAM_VIRUS_FAIL: { ...found, options: ['failed to scan'] } } });
+  t.is(verdictOf(unscanned).verdict, 'accept');
+  t.throws(() => verdictOf(unscanned, 'defer'), { message: /antivirus/ });
+});
+
 test('the fields tell score and rules, those that count most first, and nothing that is no name', (t) => {
   const symbols = { A: { score: 0.5 }, B: { score: -4 }, ZERO: { score: 0 }, 'x\r\ny': { score: 9 }, NONE: null };
   t.deepEqual(verdictOf(result({ action: 'add header', score: 7, symbols })), {

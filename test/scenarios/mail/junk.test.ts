@@ -1,11 +1,13 @@
 // Tests junk on whole nodes: a real rspamd that refuses, tags and accepts mail that arrives and mail that is submitted, and the lists of an
 // account's senders.
 import { createTransport } from 'nodemailer';
+import { findProgram } from '../../../dev/executables.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { EICAR, startClamd } from '../../support/peers/clamd.js';
 import { startRspamd } from '../../support/peers/rspamd.js';
 import { answers, startScriptedRspamd } from '../../support/peers/scripted-rspamd.js';
 import test from '../../support/test.js';
@@ -35,8 +37,19 @@ function message(to: string, subject: string, text: string): string {
   ].join('\r\n');
 }
 
-testWith('rspamd')('rspamd judges mail that arrives and mail that is submitted', async (t) => {
-  const [rspamd, metricsPort] = [await startRspamd(t), await freePort()];
+/** A message with the EICAR file attached. */
+function infected(to: string): string {
+  const file = Buffer.from(EICAR).toString('base64');
+  const parts = `--b\r\nContent-Type: text/plain\r\n\r\nSee the file.\r\n--b\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=test.com\r\nContent-Transfer-Encoding: base64\r\n\r\n${file}\r\n--b--`;
+  return message(to, 'virus', parts).replace('Subject:', 'Content-Type: multipart/mixed; boundary=b\r\nSubject:');
+}
+
+const CLAMD = findProgram('clamd') !== undefined;
+const VIRUS = 'The message contains a virus: Eicar-Test-Body.UNOFFICIAL';
+
+testWith('rspamd')('rspamd judges mail that arrives and mail that is sent, by SMTP and HTTP', async (t) => {
+  const rspamd = await startRspamd(t, CLAMD ? await startClamd(t) : undefined);
+  const metricsPort = await freePort();
   const node = await startTestNode({
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_RSPAMD_URL: rspamd.url,
@@ -48,6 +61,10 @@ testWith('rspamd')('rspamd judges mail that arrives and mail that is submitted',
   t.is(`${refused.code} ${refused.text}`, '554 5.7.1 Gtube pattern');
   const deferred = await client.send('bo@peer.test', [email], message(email, 'later', 'Hello'));
   t.is(`${deferred.code} ${deferred.text}`, '451 4.7.1 Come back later');
+  if (CLAMD) {
+    const found = await client.send('bo@peer.test', [email], infected(email));
+    t.is(`${found.code} ${found.text}`, `554 5.7.1 ${VIRUS}`);
+  }
   t.is((await client.send('bo@peer.test', [email], message(email, 'junk', ADD_HEADER))).code, 250);
   t.is((await client.send('bo@peer.test', [email], message(email, 'fine', 'See you on Monday.'))).code, 250);
 
@@ -66,16 +83,37 @@ testWith('rspamd')('rspamd judges mail that arrives and mail that is submitted',
     auth: { user: email, pass: key },
     tls: { rejectUnauthorized: false },
   });
-  const submit = (text: string) =>
-    transport.sendMail({ from: email, to: email, subject: 'from a program', text }).then(
+  const submit = (text: string, more: object = {}) =>
+    transport.sendMail({ from: email, to: email, subject: 'from a program', text, ...more }).then(
       ({ response }) => response,
       (error: Error) => error.message,
     );
   t.regex(await submit(GTUBE), /554 5\.7\.1 Gtube pattern/);
   t.regex(await submit('hello'), /^250 /);
+  if (CLAMD) {
+    const attachments = [{ filename: 'test.com', content: EICAR }];
+    t.true((await submit('hello', { attachments })).includes(`554 5.7.1 ${VIRUS}`));
+  }
+
+  const send = async (subject: string, textBody: string, attachments: readonly object[] = []) => {
+    const recipients = [{ address: email, type: 'To' }];
+    const body = { fromAddress: email, subject, textBody, recipients, attachments };
+    const response = await mailbox.request('POST', '/api/outbound/send', body);
+    const { detail } = (await response.json()) as { detail?: string };
+    return [response.status, response.headers.get('retry-after'), detail];
+  };
+  const refusal = 'The message is refused';
+  t.deepEqual(await send('gtube', GTUBE), [400, null, `${refusal}: Gtube pattern`]);
+  t.deepEqual(await send('later', 'Hello'), [503, '60', 'The message is not taken now: Come back later']);
+  t.is((await send('fine', 'See you on Monday.'))[0], 200);
+  if (CLAMD) {
+    const file = { fileName: 'test.com', content: Buffer.from(EICAR).toString('base64') };
+    t.deepEqual(await send('virus', 'hello', [file]), [400, null, `${refusal}: ${VIRUS}`]);
+  }
 
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  for (const counted of ['"accept"} 2', '"junk"} 1', '"refuse"} 2', '"defer"} 1'])
+  const refusals = CLAMD ? 6 : 3;
+  for (const counted of ['"accept"} 3', '"junk"} 1', `"refuse"} ${refusals}`, '"defer"} 2'])
     t.true(metrics.includes(`mansio_content_checks_total{check="rspamd",outcome=${counted}\n`), counted);
   t.is((await node.stop()).code, 0);
 });

@@ -23,6 +23,12 @@ const RULES = `rspamd_config:register_symbol({ name = 'LATER', type = 'prefilter
 end })
 `;
 
+/** The antivirus module without `action`: it names viruses and leaves rspamd's own action as it is. */
+const antivirus = (clamd: number) => `
+modules { path = "/usr/share/rspamd/plugins/antivirus.lua"; }
+antivirus { clamav { type = "clamav"; servers = "127.0.0.1:${clamd}"; symbol = "CLAM_VIRUS"; scan_mime_parts = true; } }
+`;
+
 function settings(directory: string, port: number, controller: number): string {
   return `
 lua = "${directory}/rules.lua";
@@ -55,10 +61,12 @@ group "statistics" { symbols = { "BAYES_SPAM" { weight = 7.0; } "BAYES_HAM" { we
 `;
 }
 
-export async function startRspamd(t: Teardown): Promise<Rspamd> {
+/** `clamd`: the port of the program that finds viruses. */
+export async function startRspamd(t: Teardown, clamd?: number): Promise<Rspamd> {
   const directory = temporaryDirectory('mansio-rspamd-');
   const [port, controller] = (await freePorts(2)) as [number, number];
-  writeFileSync(join(directory, 'rspamd.conf'), settings(directory, port, controller));
+  const modules = clamd === undefined ? '' : antivirus(clamd);
+  writeFileSync(join(directory, 'rspamd.conf'), settings(directory, port, controller) + modules);
   writeFileSync(join(directory, 'rules.lua'), RULES);
   writeFileSync(join(directory, 'tld'), 'test\n');
   const asRoot = process.getuid?.() === 0 ? ['--insecure', '--user', 'root', '--group', 'root'] : [];

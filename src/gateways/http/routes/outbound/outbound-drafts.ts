@@ -221,8 +221,8 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       isConditional: true,
       replies: { 200: queued },
       problems: [400, 413, 507],
-      handler: async ({ principal, params, body, ifMatch: field }) => {
-        const how = { sendAt: body.sendAt, original: originalOf(body) };
+      handler: async ({ principal, params, body, remoteAddress, ifMatch: field }) => {
+        const how = { remoteAddress, sendAt: body.sendAt, original: originalOf(body) };
         const { ifMatch } = versionsOf(field);
         const sender = await senderOf(sources.profiles, principal.accountId);
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

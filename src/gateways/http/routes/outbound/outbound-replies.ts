@@ -66,7 +66,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       example: { textBody: 'Thank you!', replyAll: false },
       replies: { 200: queued },
       problems: [507],
-      handler: async ({ principal, params, body }) => {
+      handler: async ({ principal, params, body, remoteAddress }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
         const found = await originalOf(principal.accountId, params.emailId);
@@ -93,7 +93,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
           ...threadFields(envelope),
         };
         const original = { emailId: params.emailId, flag: '\\Answered' as const };
-        const outcome = await enqueue(sources, sender, outgoing, { original, sendAt: body.sendAt });
+        const outcome = await enqueue(sources, sender, outgoing, { remoteAddress, original, sendAt: body.sendAt });
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),
@@ -112,7 +112,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       replies: { 200: queued },
       problems: [507],
       handler: async (call) => {
-        const { principal, params, body } = call;
+        const { principal, params, body, remoteAddress } = call;
         const sender = await senderOf(sources.profiles, principal.accountId);
         const found = await originalOf(principal.accountId, params.emailId);
         if (found instanceof Problem) return found;
@@ -131,7 +131,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
             ...NO_THREAD,
           };
           const original = { emailId: params.emailId, flag: '$Forwarded' as const };
-          const outcome = await enqueue(sources, sender, outgoing, { original, sendAt: body.sendAt });
+          const outcome = await enqueue(sources, sender, outgoing, { remoteAddress, original, sendAt: body.sendAt });
           return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
         });
       },

@@ -10,6 +10,7 @@ import type { HeaderPair } from '../../../../mail-format/header/header-pairs.js'
 import type { IndexedAddress, MessageIndex } from '../../../../mail-format/message-index.js';
 import { summarize } from '../../../../mail-format/summary.js';
 import { addressKey, LONGEST_DISPLAY_NAME, type ThreadFields } from '../../../../mail-format/writing/reply.js';
+import type { CheckChain } from '../../../../message-checks/check-chain.js';
 import {
   composeMessage,
   type MessageToCompose,
@@ -25,7 +26,7 @@ import { clock } from '../../../../store/clock.js';
 import { newId } from '../../../../store/ids/new-id.js';
 import type { InlineMessages } from '../../../../store/inline/inline-messages.js';
 import type { UploadField } from '../../pipeline/uploads.js';
-import { invalid, Problem } from '../../problem.js';
+import { contentRefused, invalid, Problem } from '../../problem.js';
 import { isoTime } from '../emails/email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
 import { type Sender, senderOf } from './sender.js';
@@ -38,6 +39,8 @@ export interface OutboundSources {
   readonly profiles: Pick<Profiles, 'read' | 'maySendAs'>;
   readonly preferences: Pick<Preferences, 'read'>;
   readonly spool: Pick<Spool, 'writer' | 'file'>;
+  /** Judge messages before they are queued, as at submission. */
+  readonly contentChecks: Pick<CheckChain, 'judge'>;
   /** The right side of message ids. */
   readonly hostname: string;
   /** The largest message in octets. */
@@ -128,6 +131,8 @@ const keptOf = ({ textBody, htmlBody }: Bodies): Bodies | null =>
   (textBody?.length ?? 0) + (htmlBody?.length ?? 0) <= KEPT_CHARACTERS ? { textBody, htmlBody } : null;
 
 interface Sending {
+  /** The address of the client. */
+  readonly remoteAddress: string;
   /** The value that the client gave. */
   readonly sendAt: string | null | undefined;
   /** The draft from which the email was made, and the time of its last change. */
@@ -140,15 +145,16 @@ type Enqueued =
   | (Outcome<MailboxProtocol, 'enqueue'> & { readonly reply?: never })
   | { readonly reply: Reply<MailboxProtocol, 'enqueue'>; readonly heldUntil: number | undefined };
 
-/** @throws Problem 400, 413; SpoolFault, StoreFault */
+/** @throws Problem 400, 413, 503; SpoolFault, StoreFault */
 export async function enqueue(
   sources: OutboundSources,
   sender: Sender,
   outgoing: OutgoingEmail | ComposedEmail,
-  { sendAt, draft, original }: Sending,
+  { remoteAddress, sendAt, draft, original }: Sending,
 ): Promise<Enqueued> {
   const heldUntil = await endOfHold(sources, sender, sendAt);
-  const fields = { messageId: newMessageId(sources), bcc: [], date: heldUntil ?? clock.now() };
+  const id = newId();
+  const fields = { messageId: messageIdOf(id, sources), bcc: [], date: heldUntil ?? clock.now() };
   const queued = {
     draft: draft ?? null,
     sender: outgoing.from,
@@ -158,6 +164,7 @@ export async function enqueue(
   };
   const { accountId } = sender;
   const outcome = await composed(sources, sender, outgoing, fields, async (content) => {
+    await judge(sources, content, id, outgoing, { remoteAddress, sender });
     const summary = summarize(content.index);
     const mailbox = sources.mailboxes.of(accountId);
     const stored = async () => {
@@ -176,6 +183,20 @@ export async function enqueue(
     return mailbox.ask('holdOutbound', { ...handle, ...queued, heldUntil });
   });
   return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
+}
+
+/** Asks the content checks, which SMTP submission asks too. @throws Problem 400, 503 */
+async function judge(
+  { contentChecks }: OutboundSources,
+  { chunks }: SpooledContent,
+  id: string,
+  { from, addressees }: OutgoingHeader,
+  { remoteAddress, sender }: { readonly remoteAddress: string; readonly sender: Sender },
+): Promise<void> {
+  const envelope = { id, sender: from, recipients: addressees.map(({ address }) => address) };
+  const peer = { remoteAddress, helo: '', accountId: sender.accountId, user: sender.email };
+  const judgement = await contentChecks.judge({ authenticated: undefined, chunks }, envelope, peer);
+  if ('reply' in judgement) throw contentRefused(judgement);
 }
 
 /**
@@ -238,7 +259,7 @@ function summaryOf(index: MessageIndex) {
   return { ...summary, references: [...summary.references] };
 }
 
-const newMessageId = ({ hostname }: OutboundSources): string => `<${newId()}@${hostname}>`;
+const messageIdOf = (id: string, { hostname }: OutboundSources): string => `<${id}@${hostname}>`;
 
 /**
  * Composes a draft for the mailbox: a blob contains its bodies and attachments, whatever their size, and the mailbox also stores the bodies
@@ -253,7 +274,7 @@ export function saveDraft<T>(
   id: string | undefined,
   save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
 ): Promise<T> {
-  const messageId = id === undefined ? newMessageId(sources) : `<${id}@${sources.hostname}>`;
+  const messageId = messageIdOf(id ?? newId(), sources);
   const fields = { messageId, bcc: namedAs('Bcc', outgoing), date: clock.now() };
   return stored(sources, sender, outgoing, fields, ({ hash, size, index }) =>
     save({

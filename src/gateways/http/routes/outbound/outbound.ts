@@ -92,7 +92,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       example: EXAMPLE,
       replies: { 200: queued },
       problems: [507],
-      handler: async ({ principal, body }) => {
+      handler: async ({ principal, body, remoteAddress }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
         const from = await ownAddress(sender, body.fromAddress);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
@@ -107,7 +107,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         if (attachments instanceof Problem) return attachments;
         const addressees = addresseesOf(recipients);
         const outgoing = { from, subject, textBody, htmlBody, addressees, attachments, ...fieldsOf(body) };
-        const outcome = await enqueue(sources, sender, outgoing, { sendAt: body.sendAt });
+        const outcome = await enqueue(sources, sender, outgoing, { remoteAddress, sendAt: body.sendAt });
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),
