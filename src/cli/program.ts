@@ -20,6 +20,7 @@ import { registerMigrate } from './migrate.js';
 import { fileFault } from './named-files.js';
 import { registerQueue } from './queue.js';
 import { registerQuota } from './quota.js';
+import { registerReports } from './reports.js';
 import { registerServe } from './serve.js';
 import { registerSetup } from './setup/setup.js';
 import { onStore } from './store.js';
@@ -43,6 +44,7 @@ export function assemble(program: Command): Command {
   registerQuota(program);
   registerQueue(program);
   registerTrace(program);
+  registerReports(program);
   registerImport(program);
   registerExport(program);
   registerBackup(program);

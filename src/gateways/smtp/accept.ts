@@ -18,8 +18,15 @@ import { type AcceptedDelivery, acceptedInline, DELIVERY_DEADLINE_MS, type Placi
 import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
+/** Notes messages that may be reports of other servers about a hosted domain. */
+export interface FeedbackIntake {
+  /** `recipients`: as the peer wrote them. @throws StoreFault */
+  note(message: ReceivedMessage, recipients: readonly string[]): Promise<void>;
+}
+
 export interface AcceptPorts extends PlacingPorts {
   readonly directory: Pick<Directory, 'openUnclaimed'>;
+  readonly feedback?: FeedbackIntake | undefined;
 }
 
 /** The destination of a copy, or of several by an alias. */
@@ -52,10 +59,11 @@ export interface Acceptance {
  */
 export async function acceptMessage(
   ports: AcceptPorts,
-  { content, authenticated, judgement }: ReceivedMessage,
+  message: ReceivedMessage,
   destinations: readonly Destination[],
   { sender, remoteAddress, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {
+  const { content, authenticated, judgement } = message;
   const deliveries: AcceptedDelivery[] = [];
   let placed: readonly Promise<void>[];
   const suspicion = suspicionOf({ authenticated, judgement });
@@ -72,6 +80,11 @@ export async function acceptMessage(
       accounts.add(accountId);
       deliveries.push({ accountId, address, inboundId: newId() });
     }
+    // What is noted and not accepted then is forgotten.
+    await ports.feedback?.note(
+      message,
+      destinations.map(({ address }) => address),
+    );
     const { current: trace } = ports.tracer;
     const source = { remoteAddress, domains: [...(authenticated?.passed ?? [])] };
     const returned = bounce !== undefined && { bounce: { ...bounce, source } };

@@ -11,7 +11,7 @@ import { type Received, receivedLine, returnPathLine } from '../../mail-format/h
 import type { CheckChain } from '../../message-checks/check-chain.js';
 import type { Spool } from '../../message-content/spool/spool.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
-import { type AcceptPorts, acceptMessage, type Destination } from './accept.js';
+import { type AcceptPorts, acceptMessage, type Destination, type FeedbackIntake } from './accept.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
 import { DEFAULT_LIMITS } from './limits.js';
@@ -33,7 +33,7 @@ import { recipientReply, refusalReply, type SmtpRefusal } from './replies.js';
 /** The mailboxes of one message: an alias leads to at most this many, and the peer sends to further ones in another transaction. */
 const MOST_MAILBOXES = 1_000;
 
-interface Receiver extends Omit<AcceptPorts, 'directory' | 'tracer'> {
+interface Receiver extends Omit<AcceptPorts, 'directory' | 'tracer' | 'feedback'> {
   readonly spool: Spool;
 }
 
@@ -47,6 +47,8 @@ export interface MxOptions extends ListenerOptions {
   readonly meter?: SmtpMeter;
   /** Absent: nothing has a limit. */
   readonly quotas?: RecipientQuotas;
+  /** Notes reports of other servers before they are accepted. */
+  readonly feedback?: FeedbackIntake;
   /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after the domains that contain the hostname. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
 }
@@ -56,7 +58,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const { headerSize: maxHeaderSize } = { ...DEFAULT_LIMITS, ...options.limits };
   const largeHeaders = new LargeHeaders();
-  const ports: AcceptPorts = { ...receiver, directory, tracer };
+  const ports: AcceptPorts = { ...receiver, directory, tracer, feedback: options.feedback };
 
   function mailFrom(path: SMTPServerAddress): Rejection | undefined {
     const refusal = judgeSender(path);

@@ -5,6 +5,7 @@ import { type ImportPlacing, startImportPlacing } from '../../actors/mailbox/bac
 import { type Redelivery, startRedelivery } from '../../actors/mailbox/background/redelivery.js';
 import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
 import { lastBackup } from '../../store/postgres/backup/last-backup.js';
+import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
 import { postgresImports } from '../../store/postgres/mailbox/imports.js';
@@ -17,6 +18,7 @@ import { type BackupWatch, startBackupWatch } from './backup-watch.js';
 import type { ClusterAccess } from './cluster.js';
 import { startDoctor } from './doctor.js';
 import { addJob, type EngineContext } from './engine-context.js';
+import { startFeedback } from './feedback.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { EngineMailboxes } from './mailboxes.js';
 import type { EngineStores } from './stores.js';
@@ -76,6 +78,7 @@ export async function startBackground(
   });
   addJob(context, 'watch of backups', () => backupWatch.stop());
   keepHouse(context, stores, mailboxes);
+  startFeedback(context, ownership, stores);
   const doctor = startDoctor(context, ownership);
   return { redelivery, placing, releases, backupWatch, doctor };
 }
@@ -100,6 +103,7 @@ function keepHouse(
     stsPolicies: postgresStsMaintenance(maintenanceSql),
     webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     refusals: postgresRefusals(maintenanceSql),
+    reports: postgresArrivedReports(maintenanceSql),
     outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,
     log,

@@ -24,7 +24,10 @@ export interface Engine
   extends Pick<ClusterAccess, 'ownership' | 'failed'>,
     EngineOutbound,
     Pick<EngineMailboxes, 'directory' | 'inlineMessages' | 'consumers' | 'quotas'>,
-    Pick<EngineStores, 'accounts' | 'accountStores' | 'blobs' | 'exports' | 'folderMessages' | 'inbound' | 'settings'> {
+    Pick<
+      EngineStores,
+      'accounts' | 'accountStores' | 'arrivedReports' | 'blobs' | 'exports' | 'folderMessages' | 'inbound' | 'settings'
+    > {
   readonly mailboxes: Mailboxes;
   readonly accountApi: AccountApi;
   /** The daily run of the checks of `mansio doctor`. */

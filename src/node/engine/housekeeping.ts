@@ -1,6 +1,6 @@
 // Periodic jobs: prune event logs, forget replies to old commands, flush deferred flags of ended nodes, collect blobs without references,
 // empty unclaimed mailboxes that nobody claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old
-// outbound emails, revoked keys, and what interrupted merges of the search index have left. Several nodes may run each job at the same
+// outbound emails and sums of feedback reports, revoked keys, and what interrupted merges of the search index have left. Several nodes may run each job at the same
 // time. Retention times: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -9,6 +9,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
 import type { DirectoryStore } from '../../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../../store/events.js';
+import type { ArrivedReports } from '../../store/feedback.js';
 import type { FlagFlushing } from '../../store/flag-flushing.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
@@ -35,6 +36,8 @@ const UNCLAIMED_AGE_MS = 30 * DAY_MS;
 const UNCLAIMED_A_PASS = 200;
 const DELIVERY_AGE_MS = 30 * DAY_MS;
 const DELIVERIES_OF_WEBHOOK = 1_000;
+/** A year, and the month that is compared with. */
+const REPORT_DAYS = 400;
 const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 
 export interface HousekeepingOptions {
@@ -49,6 +52,7 @@ export interface HousekeepingOptions {
   readonly stsPolicies: StsPolicyMaintenance;
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
   readonly refusals: Pick<RefusalStore, 'prune'>;
+  readonly reports: Pick<ArrivedReports, 'prune'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
@@ -67,7 +71,7 @@ interface Job {
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, refusals, mailboxes, log } =
     options;
-  const { search, outbound, sessions, passkeys } = options;
+  const { search, outbound, sessions, passkeys, reports } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireUnclaimed(): Promise<number> {
@@ -104,6 +108,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS),
     },
     { name: 'refusals pruned', everyMs: HOUR_MS, pass: () => refusals.prune(REFUSAL_AGE_MS, MOST_REFUSALS) },
+    { name: 'sums of feedback reports pruned', everyMs: DAY_MS, pass: () => reports.prune(REPORT_DAYS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {
       name: 'deliveries of webhooks pruned',

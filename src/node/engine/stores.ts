@@ -5,6 +5,7 @@ import { clock } from '../../store/clock.js';
 import { CommitWatch } from '../../store/commit-watch.js';
 import type { DirectoryStore } from '../../store/directory.js';
 import type { EventLog } from '../../store/events.js';
+import type { ArrivedReports } from '../../store/feedback.js';
 import { type FlagFlushing, startFlagFlushing } from '../../store/flag-flushing.js';
 import type { FolderBlobStore, FolderMessageStore } from '../../store/folder-messages.js';
 import type { InboundStore } from '../../store/inbound.js';
@@ -14,6 +15,7 @@ import type { OutboundStore } from '../../store/outbound.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
 import { postgresQuotas } from '../../store/postgres/accounts/quotas.js';
 import { postgresDeferredFlags } from '../../store/postgres/commit/deferred-flags.js';
+import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
@@ -50,6 +52,7 @@ export interface EngineStores {
   readonly accountStores: AccountStores;
   readonly settings: SettingStore;
   readonly exports: ExportRate;
+  readonly arrivedReports: ArrivedReports;
   readonly revocations: Revocations;
 }
 
@@ -80,6 +83,7 @@ export async function openStores(
     accounts,
     accountStores: openAccountStores(sql, breaker, announced),
     settings: breaker.guard(postgresSettings(sql)),
+    arrivedReports: breaker.guard(postgresArrivedReports(sql)),
     exports: exportRate(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log),
     revocations,
   };

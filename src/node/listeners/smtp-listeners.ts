@@ -6,6 +6,7 @@ import type { SmtpListener } from '../../gateways/smtp/listener.js';
 import { startMx } from '../../gateways/smtp/mx.js';
 import { RefusalRecord } from '../../gateways/smtp/refusal-record.js';
 import { startSubmission } from '../../gateways/smtp/submission.js';
+import { ReportIntake } from '../../message-checks/feedback/reading/report-intake.js';
 import type { Spool } from '../../message-content/spool/spool.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
@@ -68,6 +69,7 @@ export async function openSmtp(
         authenticate: await authenticator(),
         checks: contentChecks.incoming,
         quotas,
+        feedback: new ReportIntake(engine.arrivedReports),
         receiver: { spool, inbound, inlineMessages, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
         ...(metrics && { meter: metrics.smtp }),

@@ -13,6 +13,7 @@ import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CheckMeter } from '../../message-checks/check-chain.js';
+import type { FeedbackMeter } from '../../message-checks/feedback/meter.js';
 import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
 import type { CertificateMeter } from '../certificates/certificate-requests.js';
 import { certificateMeter, type MeasuredCertificates, watchCertificates } from './certificate-metrics.js';
@@ -22,6 +23,7 @@ import { watchDisk } from './disk-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
+import { feedbackMeter } from './feedback-metrics.js';
 import {
   checkMeter,
   eventStreamMeter,
@@ -57,6 +59,7 @@ export interface Metrics {
   readonly deliveries: DeliveryMeter;
   readonly smtpClient: SmtpClientMeter;
   readonly certificates: CertificateMeter;
+  readonly feedback: FeedbackMeter;
   watchEngine(parts: EngineParts): void;
   /** `path`: the data directory. */
   watchDisk(path: string): void;
@@ -120,6 +123,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     deliveries: deliveryMeter(outbound),
     smtpClient: smtpClientMeter(outbound),
     certificates: certificateMeter(families),
+    feedback: feedbackMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),
     watchDisk: (path) => watchDisk(families, path),
     watchCertificates: (certificates) => watchCertificates(families, certificates),

@@ -24,6 +24,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
     stsPolicies: { dropExpired: job('policies') },
     webhookDeliveries: { prune: job('deliveries') },
     refusals: { prune: job('refusals') },
+    reports: { prune: job('reports') },
     outbound: { store: { expired: async () => [] }, keepDays: 90 },
     mailboxes: {},
     log: pino({ level: 'silent' }),
@@ -53,6 +54,7 @@ virtualTest(
       policies: 1,
       deliveries: 1,
       refusals: 1,
+      reports: 1,
       keys: 1,
       sessions: 1,
     });
@@ -64,6 +66,7 @@ virtualTest(
       policies: 1,
       deliveries: 7,
       refusals: 2,
+      reports: 1,
       keys: 1,
       sessions: 1,
     });

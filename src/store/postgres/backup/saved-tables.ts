@@ -60,6 +60,10 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'import_positions' },
   // A restored row gets another id, in the order of the rows.
   { name: 'refusals', without: ['id'] },
+  { name: 'due_reports' },
+  { name: 'counted_reports' },
+  { name: 'dmarc_sums' },
+  { name: 'tls_sums' },
   { name: 'outbound' },
   { name: 'outbound_recipients' },
   { name: 'outbound_contents' },

@@ -1,0 +1,108 @@
+// Tests feedback reports on a whole node: a report that a large sender mails is shown by `mansio reports`, each once; forged ones are not.
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { freePort } from '../../../dev/ports.js';
+import { startDnsServer } from '../../../dev/servers/dns-server.js';
+import { google, googleTls, gzipped, microsoft, reportMail } from '../../message-checks/feedback/samples.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { PROGRAM, startTestNode } from '../../support/node.js';
+import { runProgram } from '../../support/run-program.js';
+import test from '../../support/test.js';
+import { until } from '../../support/until.js';
+
+const YESTERDAY = Math.floor(Date.now() / 86_400_000 - 1) * 86_400;
+
+test('reports that arrive at the address of the records are shown as sums', async (t) => {
+  const dns = await startDnsServer({
+    'google.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
+    '_dmarc.google.test': { TXT: ['v=DMARC1; p=reject'] },
+    '_dmarc.example.test': { TXT: ['v=DMARC1; p=none; rua=mailto:dmarc@example.test'] },
+  });
+  t.teardown(() => dns.close());
+  const metricsPort = await freePort();
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_OUTBOUND_DNS: dns.address,
+    MANSIO_METRICS_PORT: String(metricsPort),
+  });
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  for (const name of ['postmaster', 'dmarc', 'anna']) await createAccount(sql, `${name}@example.test`);
+  const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const send = async (to: string, subject: string, attachment: Buffer, from = 'noreply@google.test') => {
+    const [type, name] = ['application/gzip', `google.test!example.test!${YESTERDAY}!${YESTERDAY + 86_399}.xml.gz`];
+    const { code } = await client.send(from, [to], reportMail({ from, to, subject, type, name }, attachment));
+    t.is(code, 250, subject);
+  };
+  await send('dmarc@example.test', 'one', gzipped(google(YESTERDAY)));
+  await send('postmaster@example.test', 'the same again', gzipped(google(YESTERDAY)));
+  await send('dmarc@example.test', 'forged', gzipped(microsoft(YESTERDAY)), 'noreply@forger.test');
+  await send('anna@example.test', 'to nobody who asked', gzipped(microsoft(YESTERDAY)));
+  await send('postmaster@example.test', 'a bomb', gzipped('0'.repeat(40_000_000)));
+  await send(
+    'postmaster@example.test',
+    'about another domain',
+    gzipped(google(YESTERDAY).replace(/example\.test/, 'x.test')),
+  );
+  await send('postmaster@example.test', 'an old one', gzipped(google(YESTERDAY - 40 * 86_400)));
+  await send('postmaster@example.test', 'TLS', gzipped(googleTls(YESTERDAY)));
+  await until(async () => (await sql`select from due_reports`).count === 0);
+
+  const mansio = (...args: string[]) => runProgram(process.execPath, [PROGRAM, 'reports', ...args], '', node.env);
+  const of = { domain: 'example.test', reporters: ['google.test'] };
+  const json = await mansio('--json', '--domain', 'example.test', '--days', '3');
+  t.is(json.code, 0, json.output);
+  t.deepEqual(JSON.parse(json.output), {
+    dmarc: [
+      {
+        ...of,
+        source: '192.0.2.10',
+        messages: 40,
+        spfPass: 40,
+        dkimPass: 40,
+        dmarcPass: 40,
+        quarantined: 0,
+        rejected: 0,
+      },
+      {
+        ...of,
+        source: '2001:db8::19',
+        messages: 2,
+        spfPass: 0,
+        dkimPass: 2,
+        dmarcPass: 2,
+        quarantined: 0,
+        rejected: 0,
+      },
+    ],
+    tls: [
+      { ...of, policyType: 'sts', host: '', result: 'success', sessions: 31 },
+      { ...of, policyType: 'sts', host: 'mx.example.test', result: 'certificate-expired', sessions: 3 },
+      { ...of, policyType: 'sts', host: '', result: 'unspecified', sessions: 2 },
+    ],
+  });
+  const { output } = await mansio();
+  t.regex(output, /^example\.test +192\.0\.2\.10 +40 +40 +40 +0 +0 +0 +google\.test$/m);
+  t.regex(output, /^example\.test +sts +mx\.example\.test +certificate-expired +3 +google\.test$/m);
+  for (const [args, refusal] of [
+    [['--domain', 'other.test'], /not a hosted domain: other\.test/],
+    [['--days', '0'], /whole number from 1 to 400/],
+  ] as const) {
+    const refused = await mansio(...args);
+    t.is(refused.code, 1);
+    t.regex(refused.output, refusal);
+  }
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  for (const line of [
+    'feedback_reports_total{kind="dmarc",outcome="counted"} 1',
+    'feedback_reports_total{kind="dmarc",outcome="repeated"} 1',
+    'feedback_reports_total{kind="dmarc",outcome="misdirected"} 1',
+    'feedback_reports_total{kind="dmarc",outcome="unhosted"} 1',
+    'feedback_reports_total{kind="dmarc",outcome="too_old"} 1',
+    'feedback_reports_total{kind="unknown",outcome="malformed"} 1',
+    'feedback_reports_total{kind="tls",outcome="counted"} 1',
+    'feedback_messages_total{result="pass"} 42',
+    'feedback_tls_sessions_total{result="failure"} 5',
+  ])
+    t.true(metrics.includes(`mansio_${line}\n`), line);
+  t.is((await node.stop()).code, 0);
+});
