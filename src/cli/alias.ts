@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { canonicalAddress, hasTag } from '../mail-format/address.js';
 import { isCatchAll, MOST_TARGETS } from '../mail-format/alias-expansion.js';
 import type { Alias } from '../store/addresses/aliases.js';
-import type { DirectoryStore } from '../store/directory.js';
 import { domainName } from './arguments.js';
 import { CommandError, commandGroup, printing } from './output.js';
 import { withStore } from './store.js';
@@ -20,17 +19,16 @@ export function registerAlias(program: Command): void {
     .command('add')
     .description('lead an address to others, or with *@domain every address of a domain that no account has')
     .argument('<address>')
-    .requiredOption('--to <address...>', 'where its mail goes: addresses of hosted domains, at most 1000 in all')
+    .requiredOption('--to <address...>', 'where its mail goes, also elsewhere, at most 1000 addresses in all')
     .option('--send-as', 'let each account that it leads to send as the address; a single one may anyway');
   printing(add, async (text: string, { to, sendAs }: AddOptions) => {
     const address = aliasAddress(text);
     const targets = [...new Set(to.map(targetAddress))];
     if (targets.length > MOST_TARGETS)
       throw new CommandError(`an alias leads to at most ${MOST_TARGETS} addresses, not ${targets.length}`);
-    return withStore(async ({ directory }) => {
-      await refuseElsewhere(directory, targets);
-      return shapeOf(await directory.addAlias({ address, targets, sendAs: sendAs === true }));
-    });
+    return withStore(async ({ directory }) =>
+      shapeOf(await directory.addAlias({ address, targets, sendAs: sendAs === true })),
+    );
   });
 
   const list = group
@@ -67,15 +65,6 @@ function targetAddress(text: string): string {
   if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
   if (isCatchAll(address)) throw new CommandError(`${text} is no single address: an alias leads to single ones`);
   return address;
-}
-
-async function refuseElsewhere(directory: DirectoryStore, targets: readonly string[]): Promise<void> {
-  const hosted = new Set((await directory.routedDomains()).map(({ name }) => name));
-  const elsewhere = targets.filter((target) => !hosted.has(target.slice(target.lastIndexOf('@') + 1)));
-  if (elsewhere.length > 0)
-    throw new CommandError(
-      `not at a hosted domain: ${elsewhere.join(', ')} (aliases lead to addresses of this server)`,
-    );
 }
 
 function shapeOf({ address, targets, sendAs }: Alias) {

@@ -11,6 +11,8 @@ export interface Address {
 
 /** RFC 5321 §4.5.3.1, in octets. */
 const LONGEST_LOCAL_PART = 64;
+/** Addresses of the Sender Rewriting Scheme contain another address, so forwarding hosts make longer local parts. */
+const SRS = /^"?SRS[01][=+-]/i;
 const LONGEST_DOMAIN = 255;
 const LONGEST_ADDRESS = 254;
 
@@ -45,7 +47,7 @@ function parse(text: string, name: RegExp): Address | undefined {
   if (text.length > LONGEST_ADDRESS) return undefined;
   const at = text.lastIndexOf('@');
   if (at < 1) return undefined;
-  if (at <= LONGEST_LOCAL_PART && PLAIN.test(text)) {
+  if (at <= longestLocalPart(text) && PLAIN.test(text)) {
     const domain = text.slice(at + 1).toLowerCase();
     return isNumbered(domain) ? undefined : { localPart: text.slice(0, at), domain };
   }
@@ -58,8 +60,10 @@ function parse(text: string, name: RegExp): Address | undefined {
   return { localPart, domain };
 }
 
+const longestLocalPart = (text: string): number => (SRS.test(text) ? LONGEST_ADDRESS : LONGEST_LOCAL_PART);
+
 function parseLocalPart(text: string): string | undefined {
-  if (Buffer.byteLength(text) > LONGEST_LOCAL_PART) return undefined;
+  if (Buffer.byteLength(text) > longestLocalPart(text)) return undefined;
   if (DOT_ATOM.test(text)) return /\s/u.test(text) ? undefined : text;
   const content = QUOTED.exec(text)?.[1]?.replace(/\\(.)/gu, '$1');
   if (content === undefined || content === '') return undefined;

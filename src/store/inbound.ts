@@ -2,6 +2,7 @@
 // email deletes it, so a message is delivered once however often the delivery is tried.
 import type { Bounce } from '../mail-format/reports/bounce.js';
 import type { BounceSource } from '../mail-format/reports/bounce-source.js';
+import type { SentOnward } from '../mail-format/sent-onward.js';
 import type { MessageSummary } from '../mail-format/summary.js';
 import type { BlobContent } from './blobs.js';
 
@@ -14,6 +15,19 @@ export interface InboundDelivery {
    * The row is deleted and places nothing if the delivery is among the remembered replies (docs/decisions/0077).
    */
   readonly isTried?: boolean;
+  /** The address that was written to; absent when it is unknown. */
+  readonly recipient?: string;
+  /** Addresses elsewhere that get the message on behalf of the account. */
+  readonly onward?: SentOnward;
+}
+
+/** What is stored of a delivery apart from its ids; undefined when there is nothing. */
+export function detailOf({
+  recipient,
+  onward,
+}: Pick<InboundDelivery, 'recipient' | 'onward'>): Pick<InboundDelivery, 'recipient' | 'onward'> | undefined {
+  if (recipient === undefined && onward === undefined) return undefined;
+  return { ...(recipient !== undefined && { recipient }), ...(onward !== undefined && { onward }) };
 }
 
 /** A bounce and its source. */
@@ -26,6 +40,8 @@ export interface InboundEnvelope {
   /** ms since the epoch. */
   readonly receivedAt: number;
   readonly summary: MessageSummary;
+  /** The envelope sender, '' for the null sender; absent in rows of version 0.2.0, and for mail that the server itself has written. */
+  readonly sender?: string;
   /** The message is suspect: it goes to Junk. */
   readonly isJunk?: boolean;
   /** Only the content makes it suspect; its author is not in doubt. */

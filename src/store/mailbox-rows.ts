@@ -1,5 +1,6 @@
 // The rows of one account's mailbox: folders, emails, placements, filters, and the entries of its log. The store's port
 // (mailboxes.ts) and the change records (changes.ts) are made of them.
+import type { SentOnward } from '../mail-format/sent-onward.js';
 import type { MessageSummary } from '../mail-format/summary.js';
 import type { InboundEnvelope } from './inbound.js';
 
@@ -82,7 +83,12 @@ export const FURTHER_CONDITIONS = {
   maxSizeBytes: null,
   matches: null,
 } as const satisfies Partial<FilterConditions>;
-export const FURTHER_ACTIONS = { moveToFolderId: null, flag: null, stop: null } as const satisfies Partial<FilterRow>;
+export const FURTHER_ACTIONS = {
+  moveToFolderId: null,
+  flag: null,
+  forwardTo: null,
+  stop: null,
+} as const satisfies Partial<FilterRow>;
 
 /** A null or false action is not taken. Times are ms since the epoch. */
 export interface FilterRow extends FilterConditions {
@@ -96,6 +102,8 @@ export interface FilterRow extends FilterConditions {
   readonly moveToFolderId: string | null;
   /** `\\Flagged` or a keyword. */
   readonly flag: string | null;
+  /** A verified address, in canonical form. */
+  readonly forwardTo: string | null;
   readonly delete: boolean | null;
   /** The filters after this one are not evaluated. */
   readonly stop: boolean | null;
@@ -113,6 +121,41 @@ export interface FiltersAwaitingBody {
   readonly filterIds: readonly string[];
   /** The placements that the delivery made; a filter that deletes removes only these. */
   readonly placed: readonly Placement[];
+  /** Null for mail that a node of 0.2.0 has delivered, or that no envelope brought. */
+  readonly envelope?: ArrivedEnvelope | null;
+}
+
+/** The envelope of an arrived message, as far as it is known. */
+export interface ArrivedEnvelope {
+  /** '' is the null sender. */
+  readonly sender: string;
+  /** The address that was written to; null when it is unknown. */
+  readonly recipient: string | null;
+}
+
+/** Kinds of mail that the server sends because mail arrived. */
+export const AUTOMATIC_KINDS = ['forward', 'vacation', 'reject'] as const;
+export type AutomaticKind = (typeof AUTOMATIC_KINDS)[number];
+
+/** A message that the server must send because a message arrived (docs/decisions/0097). */
+export interface DueMail extends ArrivedEnvelope {
+  /** The outbound email gets this id. */
+  readonly id: string;
+  readonly kind: AutomaticKind;
+  /** The message that arrived. */
+  readonly blob: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  /** The addresses that get the message, in canonical form; empty when the kind derives them from the arrived message. */
+  readonly targets: readonly string[];
+  /** The account keeps no email of the arrived message: it gets one if this message fails. The summary is that of the arrived message. */
+  readonly copy: MessageSummary | null;
+  /** The message begins with fields in which the MX wrote the results of its checks. */
+  readonly isChecked: boolean;
+  /** The message is queued: the row waits for its outcome, because of the copy. */
+  readonly isQueued: boolean;
+  /** What the kind needs besides. */
+  readonly further?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A run of a filter over existing mail. */
@@ -203,4 +246,8 @@ export interface LocalDelivery {
   readonly id: string;
   readonly blob: string;
   readonly envelope: InboundEnvelope;
+  /** The address that was written to. */
+  readonly recipient?: string;
+  /** The message goes to these addresses on behalf of the account. */
+  readonly onward?: SentOnward;
 }

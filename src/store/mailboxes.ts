@@ -8,6 +8,7 @@ import type { SharedDelivery } from './inline/shared-message.js';
 import type { Usage } from './limits/quotas.js';
 import type {
   AnnotationRow,
+  DueMail,
   EmailSummaryRow,
   ExportRow,
   FilterRow,
@@ -27,6 +28,7 @@ import type {
   OutboundStatus,
   WaitingOutbound,
 } from './outbound.js';
+import type { Forwarding } from './preferences.js';
 
 export type {
   EmailSummaryRow,
@@ -159,10 +161,14 @@ export interface MailboxOverview {
   readonly sieveScripts: readonly SieveScriptRow[];
   /** The name of the script that runs when mail arrives. */
   readonly activeSieveScript: string | null;
+  /** In the order in which the mail arrived. */
+  readonly dueMail: readonly DueMail[];
   readonly drafts: readonly DraftEmail[];
   readonly annotations: readonly AnnotationRow[];
   /** The senders that the account allows or blocks; null: it has chosen none. */
   readonly senders: SenderLists | null;
+  /** Null: the account has never chosen. */
+  readonly forwarding: Forwarding | null;
   /** Replies of the last minute, oldest first. */
   readonly remembered: readonly RememberedReply[];
   readonly expunged: Expunged;

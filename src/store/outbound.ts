@@ -31,6 +31,8 @@ export interface OutboundRecipientRow {
 
 /** `recipients`: by the id of the recipient. */
 export interface OutboundDsn extends DsnRequest {
+  /** The address that gets the DSNs in place of the account: the message was sent because one of this sender arrived. */
+  readonly reportTo?: string;
   readonly recipients: Readonly<Record<string, RecipientDsnRequest>>;
 }
 

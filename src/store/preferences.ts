@@ -11,3 +11,14 @@ export interface PreferenceStore {
   /** Undefined when there is no such account. */
   choices(accountId: string): Promise<Choices | undefined>;
 }
+
+/** Where all mail of an account is sent on. */
+export interface Forwarding {
+  readonly isEnabled: boolean;
+  /** In canonical form; null: never chosen. */
+  readonly address: string | null;
+  /** Whether the account keeps what is forwarded. */
+  readonly keepCopy: boolean;
+}
+
+export const NO_FORWARDING: Forwarding = { isEnabled: false, address: null, keepCopy: true };

@@ -22,6 +22,7 @@ export const NO_ACTIONS = {
   assignLabelId: null,
   moveToFolderId: null,
   flag: null,
+  forwardTo: null,
   delete: null,
   stop: null,
 };

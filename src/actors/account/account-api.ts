@@ -9,6 +9,7 @@ import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js
 import type { KeyUses } from '../directory/key-uses.js';
 import type { HostedDomains, Senders } from '../directory/protocol.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
+import { createForwarding } from './forwarding.js';
 import { createKeyring } from './keyring.js';
 import { createPasskeys } from './passkeys.js';
 import { createPreferences } from './preferences.js';
@@ -50,6 +51,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
     profiles: createProfiles({ ...options, store }),
     preferences: createPreferences(preferences, mailboxes),
     senders: createSenders(preferences, mailboxes),
+    forwarding: createForwarding({ directory: store, domains: options.senders, preferences, mailboxes }),
     push: {
       async subscribe(accountId, subscription) {
         const isDone = await subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS);

@@ -26,8 +26,8 @@ export function createPreferences(store: PreferenceStore, mailboxes: Mailboxes):
     async read(accountId) {
       const found = await store.choices(accountId);
       if (found === undefined) return undefined;
-      // The senders have an endpoint of their own.
-      const { senders: _, ...chosen } = found.chosen;
+      // These have endpoints of their own.
+      const { senders: _senders, forwarding: _forwarding, ...chosen } = found.chosen;
       return { ...DEFAULTS, ...(chosen as Partial<PreferenceValues>), updatedAt: found.updatedAt };
     },
 

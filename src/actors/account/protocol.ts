@@ -10,6 +10,7 @@ import type {
   VerificationRefusal,
   VerifiedAddress,
 } from '../../store/directory.js';
+import type { Forwarding } from '../../store/preferences.js';
 import type { NewSubscription } from '../../store/push-subscriptions.js';
 import type { LinkAccount, PageSession } from '../../store/sessions.js';
 import type {
@@ -137,6 +138,18 @@ export interface SenderBook {
   replace(accountId: string, lists: SenderLists): Promise<void>;
 }
 
+export interface ForwardingSettings {
+  /** Undefined when there is no such account. */
+  read(accountId: string): Promise<Forwarding | undefined>;
+  /** The address must be one of `targetOf`. @throws ActorFault */
+  replace(accountId: string, forwarding: Forwarding): Promise<void>;
+  /**
+   * The canonical form of an address to which the account may forward: a verified one at a domain that is not hosted here. Undefined for any
+   * other text. @throws StoreFault
+   */
+  targetOf(accountId: string, text: string): Promise<string | undefined>;
+}
+
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: NewSubscription): Promise<boolean>;
@@ -180,6 +193,7 @@ export interface AccountApi {
   readonly profiles: Profiles;
   readonly preferences: Preferences;
   readonly senders: SenderBook;
+  readonly forwarding: ForwardingSettings;
   readonly push: PushSubscriptions;
   readonly webhooks: Webhooks;
 }

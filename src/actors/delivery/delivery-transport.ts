@@ -1,6 +1,8 @@
 // Port: delivers a message to the recipients of one domain, and returns the outcome for each. The scheduler decides when a task runs and
 // when it may connect; a transport makes one attempt, over as many hosts as needed, within bounded time.
+
 import type { DsnRequest, RecipientDsnRequest } from '../../mail-format/reports/dsn-request.js';
+import type { SentOnward } from '../../mail-format/sent-onward.js';
 import type { DeliveryAttempt } from '../../store/outbound.js';
 
 export interface DeliveryTask {
@@ -58,6 +60,8 @@ export type RecipientOutcome =
       readonly kind: 'delivered';
       /** The accounts of this store that get the message in the sender's commit. Absent when a remote host accepted the message. */
       readonly localAccountIds?: readonly string[];
+      /** What the message is for some of these accounts, by their ids. */
+      readonly localOnward?: Readonly<Record<string, SentOnward>>;
       /** How a remote host accepted it: with the DSN request, or without, because it does not support DSN (RFC 3461 §5.2). */
       readonly onward?: 'passed' | 'relayed';
     })
@@ -83,4 +87,25 @@ export interface DeliveryTransport {
   destinationOf?(mail: Pick<DeliveryTask, 'sender' | 'domain' | 'recipients'>): Promise<string>;
   /** Does not reject for errors of the remote: the report contains them. @throws StoreFault when the message cannot be read */
   deliver(task: DeliveryTask): Promise<DeliveryReport>;
+}
+
+/**
+ * The accounts that get the message with this outcome: each is given it once, though several recipients lead to it. `takers` has those that
+ * have got it, and is added to.
+ */
+export function placedOnce(
+  { localAccountIds = [], localOnward = {} }: Extract<RecipientOutcome, { kind: 'delivered' }>,
+  takers: Set<string>,
+): Required<Pick<Extract<RecipientOutcome, { kind: 'delivered' }>, 'localAccountIds' | 'localOnward'>> {
+  const onward: Record<string, SentOnward> = {};
+  const further: string[] = [];
+  for (const accountId of localAccountIds) {
+    const asked = localOnward[accountId];
+    const isPlaced = (asked === undefined || asked.isPlaced) && !takers.has(accountId);
+    if (!isPlaced && asked === undefined) continue;
+    further.push(accountId);
+    if (asked !== undefined) onward[accountId] = { targets: asked.targets, isPlaced };
+    if (isPlaced) takers.add(accountId);
+  }
+  return { localAccountIds: further, localOnward: onward };
 }

@@ -12,7 +12,7 @@ import type { StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.js';
-import type { DeliveryReport, DeliveryTask, DeliveryTransport } from './delivery-transport.js';
+import { type DeliveryReport, type DeliveryTask, type DeliveryTransport, placedOnce } from './delivery-transport.js';
 import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachableAgain, withoutTemporary } from './outcomes.js';
 import type { DeliverySlot } from './scheduler/delivery-concurrency.js';
@@ -294,14 +294,24 @@ export class Delivery {
 
   /** Delivers one copy per mailbox, even if several of its addresses are recipients. */
   #once(outcome: DeliveryReport['outcomes'][number]): Report['outcomes'][number] {
-    if (outcome.kind !== 'delivered' || outcome.localAccountIds === undefined) return outcome;
-    const { localAccountIds, ...rest } = outcome;
-    const further = localAccountIds.filter((accountId) => !this.#localAccountIds.has(accountId));
-    for (const accountId of further) this.#localAccountIds.add(accountId);
-    const [first, ...others] = further;
+    if (outcome.kind !== 'delivered') return outcome;
+    const { localAccountIds: asked, localOnward: _onward, ...rest } = outcome;
+    if (asked === undefined) return rest;
+    const { localAccountIds, localOnward } = placedOnce(outcome, this.#localAccountIds);
+    const [first, ...others] = localAccountIds;
     if (first === undefined) return rest;
-    // The first has a member of its own, which nodes of 0.2.0 know.
-    return { ...rest, localAccountId: first, ...(others.length > 0 && { otherLocalAccountIds: others }) };
+    const onward = Object.entries(localOnward).map(([accountId, { targets, isPlaced }]) => ({
+      [accountId]: { targets: [...targets], isPlaced },
+    }));
+    return {
+      ...rest,
+      // The first has a member of its own, which nodes of 0.2.0 know.
+      localAccountId: first,
+      ...(others.length > 0 && { otherLocalAccountIds: others }),
+      ...(onward.length > 0 && {
+        localOnward: Object.assign({}, ...onward) as Report['outcomes'][number]['localOnward'],
+      }),
+    };
   }
 
   /** Undefined when the node no longer waits. */

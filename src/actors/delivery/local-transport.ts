@@ -4,6 +4,7 @@
 
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
 import type { MessageIndex } from '../../mail-format/message-index.js';
+import type { SentOnward } from '../../mail-format/sent-onward.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import {
@@ -42,7 +43,11 @@ export type HostedTransport = HostedDelivery & { readonly isHosted: IsHosted };
 
 type Address = DeliveryTask['recipients'][number];
 type Judgement =
-  | { readonly kind: 'delivered'; readonly localAccountIds: readonly string[] }
+  | {
+      readonly kind: 'delivered';
+      readonly localAccountIds: readonly string[];
+      readonly localOnward: Readonly<Record<string, SentOnward>>;
+    }
   | { readonly kind: 'temporary' | 'permanent'; readonly statusCode: string; readonly text: string };
 
 const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'temporary', statusCode, text });
@@ -143,11 +148,16 @@ function judgementOf(recipient: Recipient, unclaimed: ReadonlyMap<string, string
     case 'mailbox':
     case 'unclaimed':
     case 'several': {
-      const ids = mailboxesOf(recipient).map((mailbox) =>
-        mailbox.kind === 'mailbox' ? mailbox.accountId : unclaimed?.get(mailbox.address),
-      );
-      const localAccountIds = ids.flatMap((id) => id ?? []);
-      return localAccountIds.length < ids.length ? FULL : { kind: 'delivered', localAccountIds };
+      const mailboxes = mailboxesOf(recipient);
+      const localAccountIds: string[] = [];
+      const localOnward: Record<string, SentOnward> = {};
+      for (const mailbox of mailboxes) {
+        const id = mailbox.kind === 'mailbox' ? mailbox.accountId : unclaimed?.get(mailbox.address);
+        if (id === undefined) return FULL;
+        localAccountIds.push(id);
+        if (mailbox.onward !== undefined) localOnward[id] = mailbox.onward;
+      }
+      return { kind: 'delivered', localAccountIds, localOnward };
     }
     case 'loop':
       return LOOP;
@@ -162,6 +172,15 @@ function judgementOf(recipient: Recipient, unclaimed: ReadonlyMap<string, string
 
 function outcomeOf(recipientId: string, judgement: Judgement, host: string): RecipientOutcome {
   if (judgement.kind !== 'delivered') return { ...judgement, recipientId, host };
-  const { kind, localAccountIds } = judgement;
-  return { kind, localAccountIds, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
+  const { kind, localAccountIds, localOnward } = judgement;
+  const onward = Object.keys(localOnward).length > 0 && { localOnward };
+  return {
+    kind,
+    localAccountIds,
+    ...onward,
+    recipientId,
+    host,
+    statusCode: '2.1.5',
+    text: 'Delivered to the mailbox.',
+  };
 }

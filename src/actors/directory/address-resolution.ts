@@ -49,6 +49,17 @@ export class AddressResolution {
     );
   }
 
+  /** The account that gets the mail of the domain's postmaster; undefined without one. @throws StoreFault */
+  async postmasterOf(domain: string): Promise<string | undefined> {
+    const address = `postmaster@${domain}`;
+    const { ends = [] } = await this.expand(address);
+    for (const end of ends) {
+      const accountId = accountOf(await this.route(end));
+      if (accountId !== undefined) return accountId;
+    }
+    return undefined;
+  }
+
   /** Whether the account has the address as its own or as a verified one, wherever its domain is hosted. @throws StoreFault */
   async isOwn(accountId: string, address: string): Promise<boolean> {
     return accountOf(await this.route(address)) === accountId;

@@ -2,7 +2,8 @@
 // the facts; this file has the rules about unknown and unclaimed recipients (docs/interface/mail.md), and caches the facts.
 import { Subject } from 'rxjs';
 import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
-import { canonicalAddress } from '../../mail-format/address.js';
+import { canonicalAddress, parseAddress, parseSender } from '../../mail-format/address.js';
+import { isRewritten, type SenderRewriting } from '../../mail-format/srs.js';
 import { clock } from '../../store/clock.js';
 import type { AddressOwner, DirectoryChange, DirectoryStore, StoredKey } from '../../store/directory.js';
 import { sessionEnd } from '../../store/sessions.js';
@@ -39,6 +40,8 @@ export interface DirectoryOptions {
    */
   readonly revocations?: { listen(forget: (keyId: string) => void): () => void };
   readonly log: { info(fields: object, message: string): void };
+  /** Reads addresses of forwarded mail that come back; absent: there are none. */
+  readonly rewriting?: SenderRewriting;
   /** ms of a clock that does not jump. */
   readonly now?: () => number;
   /** ms since the epoch, by which sessions end. */
@@ -100,6 +103,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   }
 
   async recipient(text: string, beside: readonly string[] = []): Promise<Recipient> {
+    if (isRewritten(text) && this.#options.rewriting !== undefined) return this.#returned(text, beside);
     const address = canonicalAddress(text);
     if (address === undefined) return { kind: 'notHosted' };
     if ((await this.#domains.find(domainOf(address))) === undefined) return { kind: 'notHosted' };
@@ -214,9 +218,12 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
     const { ends, fault } = await this.#addresses.expand(address);
     if (fault !== undefined) return { kind: 'loop' };
     const found = new Map<string, RecipientMailbox>();
+    const elsewhere: string[] = [];
     for (const end of ends) {
-      // A target elsewhere gets nothing: its domain was hosted when the alias was added.
-      if ((await this.#domains.find(domainOf(end))) === undefined) continue;
+      if ((await this.#domains.find(domainOf(end))) === undefined) {
+        elsewhere.push(end);
+        continue;
+      }
       const owner = await this.#addresses.route(end);
       // The end has become an alias meanwhile: the caller resolves again.
       if (isAlias(owner)) return undefined;
@@ -226,9 +233,47 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
       for (const mailbox of mailboxesOf(recipient))
         found.set(mailbox.kind === 'mailbox' ? mailbox.accountId : mailbox.address, mailbox);
     }
+    if (elsewhere.length > 0) {
+      const sender = await this.#sentBy(domainOf(address), elsewhere, [...beside, ...unclaimedIn([...found.values()])]);
+      if (sender === undefined || sender.kind === 'full') return sender;
+      const key = sender.kind === 'mailbox' ? sender.accountId : sender.address;
+      const known = found.get(key);
+      found.set(key, known === undefined ? sender : { ...known, onward: { targets: elsewhere, isPlaced: true } });
+    }
     const [first, ...others] = found.values();
     if (first === undefined) return this.#unowned(address, beside);
     return others.length === 0 ? first : { kind: 'several', mailboxes: [first, ...others] };
+  }
+
+  /**
+   * The mailbox of the domain's postmaster, on whose behalf mail goes to addresses elsewhere: its account's, else an unclaimed one. Undefined
+   * as for `#end`.
+   */
+  async #sentBy(
+    domain: string,
+    targets: readonly string[],
+    beside: readonly string[],
+  ): Promise<RecipientMailbox | { readonly kind: 'full' } | undefined> {
+    const onward = { targets, isPlaced: false };
+    const accountId = await this.#addresses.postmasterOf(domain);
+    if (accountId !== undefined) return { kind: 'mailbox', accountId, onward };
+    const address = `postmaster@${domain}`;
+    const route = await this.#addresses.route(address);
+    const recipient = await this.#end(address, isAlias(route) ? undefined : route, beside);
+    if (recipient === undefined || recipient.kind === 'full') return recipient;
+    const [mailbox] = mailboxesOf(recipient);
+    return mailbox && { ...mailbox, onward };
+  }
+
+  /** A bounce of forwarded mail goes back to the sender whose address was rewritten. */
+  async #returned(text: string, beside: readonly string[]): Promise<Recipient> {
+    const domain = parseAddress(text)?.domain ?? '';
+    if ((await this.#domains.find(domain)) === undefined) return { kind: 'notHosted' };
+    const original = this.#options.rewriting!.reverse(text, this.#time());
+    if (original === undefined) return { kind: 'unknown' };
+    const own = parseSender(original)!.domain;
+    if ((await this.#domains.find(own)) !== undefined) return this.recipient(original, beside);
+    return (await this.#sentBy(domain, [original], beside)) ?? { kind: 'full' };
   }
 
   /** The recipient that an address without an alias is. Undefined, and not cached any more, when its owner no longer exists. */

@@ -1,16 +1,25 @@
 // What gateways may ask the directory: where mail for an address goes, and who owns a credential.
+
 import type { Observable } from 'rxjs';
+import type { SentOnward } from '../../mail-format/sent-onward.js';
 import type { Scope } from '../../store/directory.js';
 
+/** `onward`: the message goes to addresses elsewhere on behalf of the account. */
+interface WithOnward {
+  readonly onward?: SentOnward;
+}
+
 /** A mailbox that gets a message. */
-export type RecipientMailbox =
+export type RecipientMailbox = WithOnward &
   /** `unclaimedAddress`: nobody has claimed the address yet, and the bounds for unclaimed mail apply to it; in canonical form. */
-  | { readonly kind: 'mailbox'; readonly accountId: string; readonly unclaimedAddress?: string }
-  /**
-   * The domain is hosted and the address unknown: `openUnclaimed` gives it a mailbox once there is a message. `address` is in canonical
-   * form.
-   */
-  | { readonly kind: 'unclaimed'; readonly address: string };
+  (
+    | { readonly kind: 'mailbox'; readonly accountId: string; readonly unclaimedAddress?: string }
+    /**
+     * The domain is hosted and the address unknown: `openUnclaimed` gives it a mailbox once there is a message. `address` is in canonical
+     * form.
+     */
+    | { readonly kind: 'unclaimed'; readonly address: string }
+  );
 
 export type Recipient =
   | RecipientMailbox

@@ -11,6 +11,7 @@ import type { HostedDelivery } from '../delivery/local-transport.js';
 import { type MailboxQuotas, NO_QUOTAS } from '../quotas/protocol.js';
 import type { Behavior } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
+import type { AutomaticMailNotes } from './background/automatic-mail.js';
 import type { BodyFilterNotes } from './background/body-filters.js';
 import type { FilterRunNotes } from './background/filter-running.js';
 import { append } from './commands/append.js';
@@ -33,11 +34,13 @@ import { weightOf } from './commands/selection.js';
 import { filterQueries } from './filters/filter-queries.js';
 import { filterRunCommands, filterRunQueries } from './filters/filter-runs.js';
 import { filterCommands } from './filters/filters.js';
+import { automaticCommands, automaticQueries } from './outbound/automatic.js';
 import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
 import { deliveryQueries, queueQueries } from './outbound/queries.js';
+import { senderDsnCommands } from './outbound/sender-dsns.js';
 import { folderQueries } from './queries/folder-queries.js';
 import { liveListQueries } from './queries/live-lists.js';
 import { mailboxQueries } from './queries/queries.js';
@@ -86,6 +89,8 @@ const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'qu
   ...outboundCommands,
   ...deliveryCommands,
   ...queuedCommands,
+  ...automaticCommands,
+  ...senderDsnCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {
@@ -106,6 +111,7 @@ export interface MailboxSources {
   readonly search: MailboxSearch;
   readonly bodyFilters: BodyFilterNotes;
   readonly filterRuns: FilterRunNotes;
+  readonly automaticMail: AutomaticMailNotes;
   readonly blobs: Pick<BlobStore, 'index'>;
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
@@ -133,6 +139,7 @@ export function mailboxBehavior(
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
         if (loaded.state.awaitingBody.size > 0) sources.bodyFilters.note(accountId);
         if (loaded.state.filterRuns.size > 0) sources.filterRuns.note(accountId);
+        if (loaded.state.dueMail.size > 0) sources.automaticMail.note(accountId);
       }
       return loaded;
     },
@@ -163,6 +170,7 @@ export function mailboxBehavior(
       ...filterRunQueries(store),
       ...sieveQueries,
       ...maildropQueries(maildrops),
+      ...automaticQueries,
       ...deliveryQueries(store),
       ...queueQueries(store, (accountId) => sources.outbound.queueOf(accountId)),
     },
@@ -245,7 +253,7 @@ async function commitBatch(
 
 /** Starts the work that a commit makes due. `dead`: the dead slots before the commit. */
 function startWork(
-  { search, bodyFilters, filterRuns, outbound, quotas = NO_QUOTAS }: MailboxSources,
+  { search, bodyFilters, filterRuns, automaticMail, outbound, quotas = NO_QUOTAS }: MailboxSources,
   state: MailboxState,
   tx: MailboxTransaction,
   change: MailboxChange,
@@ -256,6 +264,7 @@ function startWork(
     emailsRemoved,
     filtersAwaitingBody,
     filterRuns: runs,
+    dueMail,
     localDeliveries,
   } = coalesce(change.changes);
   if (emailsAdded.length + emailsRemoved.length > 0) quotas.used(change.accountId, state.emails.usage);
@@ -265,6 +274,7 @@ function startWork(
     search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
   if (filtersAwaitingBody.length > 0) bodyFilters.note(change.accountId);
   if (runs.length > 0) filterRuns.note(change.accountId);
+  if (dueMail.some(({ isQueued }) => !isQueued)) automaticMail.note(change.accountId);
   for (const delivery of localDeliveries) outbound.deliverLocally(delivery);
   for (const id of tx.outbound.due) outbound.wakeQueue(change.accountId, id);
 }

@@ -17,6 +17,7 @@ import {
 import type { LoggedChange } from '../../store/changes/changes.js';
 import { type AnyStruct, command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
+import { automaticOperations } from './automatic-operations.js';
 import { filterRunOperations } from './filters/filter-run-operations.js';
 import { folderContentOperations } from './folder-content-operations.js';
 import { deleted, folderOperations } from './folder-operations.js';
@@ -70,6 +71,8 @@ const furtherActions = {
   moveToFolderId: nullable(string()),
   /** `\\Flagged` or a keyword. */
   flag: nullable(string()),
+  /** A verified address, in canonical form. */
+  forwardTo: nullable(string()),
   stop: nullable(boolean()),
 };
 
@@ -157,6 +160,11 @@ export const mailboxProtocol = protocol('mailbox', {
         isContentJunk: optional(boolean()),
         /** The mail has an inbound row, and may have been placed without it: the delivery is remembered. */
         isTried: optional(boolean()),
+        /** The envelope sender, '' for the null sender, and the address that was written to; absent when they are unknown. */
+        sender: optional(string()),
+        recipient: optional(string()),
+        /** Addresses elsewhere that get the mail on behalf of the account; `isPlaced`: the account gets it too. */
+        onward: optional(object({ targets: array(string()), isPlaced: boolean() })),
         /** The mail reports a failed delivery: the mailbox looks for the emails with this Message-ID. */
         bounce: optional(
           object({
@@ -166,7 +174,7 @@ export const mailboxProtocol = protocol('mailbox', {
           }),
         ),
       }),
-      /** null when the delivery has already happened, or when a filter has deleted the mail. */
+      /** null when the delivery has already happened, when a filter has deleted the mail, or when the mail only goes elsewhere. */
       reply: object({ emailId: nullable(string()) }),
       /**
        * `attemptUnderWay`: the bounced email is still being delivered; the bounce is placed later from its inbound row. `unstored`: the
@@ -287,6 +295,7 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     ...filterRunOperations,
     ...sieveOperations,
+    ...automaticOperations,
     /** Replaces the values of these preferences, by name. The mailbox stores them without knowing their meaning. */
     choosePreferences: command({
       payload: object({ chosen: record(string(), unknown()) }),

@@ -10,6 +10,7 @@ import { openApi, openApiRoute } from './openapi/openapi.js';
 import type { Route } from './route.js';
 import { addressVerificationRoutes } from './routes/account/address-verification.js';
 import { credentialRoutes } from './routes/account/credentials.js';
+import { forwardingRoutes } from './routes/account/forwarding.js';
 import { internalNotificationRoute } from './routes/account/internal-notifications.js';
 import { type OidcSources, oidcRoutes } from './routes/account/oidc.js';
 import { type PasskeySources, passkeyRoutes } from './routes/account/passkeys.js';
@@ -77,6 +78,25 @@ export interface RouteSources
   readonly log: Log;
 }
 
+/** What an account is and chooses, apart from its mail. */
+function accountRoutes(sources: RouteSources): readonly Route[] {
+  const { accountApi, connectionInfo } = sources;
+  return [
+    ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
+    ...sessionRoutes(accountApi.sessions),
+    ...signInLinkRoutes(accountApi.sessions),
+    ...passkeyRoutes({ ...accountApi, ceremonies: sources.ceremonies, publicUrl: sources.publicUrl }),
+    ...oidcRoutes({ ...sources, sessions: accountApi.sessions }),
+    ...appleProfileRoutes({ ...accountApi, connectionInfo }),
+    ...profileRoutes(accountApi.profiles),
+    ...addressVerificationRoutes(accountApi.profiles),
+    ...preferenceRoutes(accountApi.preferences),
+    ...senderRoutes(accountApi.senders),
+    ...forwardingRoutes(accountApi.forwarding),
+    quotaRoute(sources.quotas),
+  ];
+}
+
 export function routeTable(sources: RouteSources): readonly Route[] {
   const { mailboxes, accountApi, connectionInfo, log } = sources;
   const shown: EmailSources = { ...sources, contents: new EncodedContents() };
@@ -104,17 +124,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
     ...draftRoutes('/api/outbound', ['Outbound'], outbound),
     ...replyRoutes('/api/outbound', ['Outbound'], outbound),
-    ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
-    ...sessionRoutes(accountApi.sessions),
-    ...signInLinkRoutes(accountApi.sessions),
-    ...passkeyRoutes({ ...accountApi, ceremonies: sources.ceremonies, publicUrl: sources.publicUrl }),
-    ...oidcRoutes({ ...sources, sessions: accountApi.sessions }),
-    ...appleProfileRoutes({ ...accountApi, connectionInfo }),
-    ...profileRoutes(accountApi.profiles),
-    ...addressVerificationRoutes(accountApi.profiles),
-    ...preferenceRoutes(accountApi.preferences),
-    ...senderRoutes(accountApi.senders),
-    quotaRoute(sources.quotas),
+    ...accountRoutes(sources),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
     ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),
@@ -128,7 +138,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ),
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
-    ...filterRoutes('/api/filters', ['Filters'], mailboxes),
+    ...filterRoutes('/api/filters', ['Filters'], mailboxes, accountApi.forwarding),
     ...filterRunRoutes('/api/filters', ['Filters'], mailboxes),
     eventRoute(sources.eventStreams),
     ...configRoutes(sources.config, sources.publicUrl),

@@ -12,6 +12,7 @@ import {
 import { atMost } from '../../concurrency/time-bounds.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
 import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail-format/reports/bounce.js';
+import { joinedOnward, type SentOnward } from '../../mail-format/sent-onward.js';
 import { type MessageSummary, summarize } from '../../mail-format/summary.js';
 import type { SpooledContent } from '../../message-content/spool/spool.js';
 import { type AcceptedDelivery, acceptedInline, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled } from './delivery.js';
@@ -74,12 +75,8 @@ export async function acceptMessage(
     const bounce = await bounceIn(content, sender);
     // The bounce belongs to the thread of the message that it returns, whoever wrote the bounce.
     if (bounce !== undefined) summary = { ...summary, references: withLast(summary.references, bounce.messageId) };
-    const accounts = new Set<string>();
-    for (const { accountId, address } of await locate(ports.directory, destinations, content.size)) {
-      if (accounts.has(accountId)) continue;
-      accounts.add(accountId);
-      deliveries.push({ accountId, address, inboundId: newId() });
-    }
+    for (const located of await locate(ports.directory, destinations, content.size))
+      deliveries.push(acceptedOf(located, newId()));
     // What is noted and not accepted then is forgotten.
     await ports.feedback?.note(
       message,
@@ -88,7 +85,14 @@ export async function acceptMessage(
     const { current: trace } = ports.tracer;
     const source = { remoteAddress, domains: [...(authenticated?.passed ?? [])] };
     const returned = bounce !== undefined && { bounce: { ...bounce, source } };
-    const envelope = { receivedAt, summary, ...suspicion, ...returned, ...(trace === undefined ? {} : { trace }) };
+    const envelope = {
+      receivedAt,
+      summary,
+      sender,
+      ...suspicion,
+      ...returned,
+      ...(trace === undefined ? {} : { trace }),
+    };
     // A mailbox reads which email a bounce is about, so bounces are stored first.
     const isInline = bounce === undefined;
     placed =
@@ -125,25 +129,49 @@ function withLast(references: readonly string[], id: string): string[] {
   return references.includes(id) ? [...references] : [...references, id];
 }
 
-/** Returns the accounts of every destination, or refuses the message. */
+const acceptedOf = ({ accountId, address, onward }: Located, inboundId: string): AcceptedDelivery => ({
+  accountId,
+  address,
+  inboundId,
+  ...(onward !== undefined && { onward }),
+});
+
+interface Located {
+  readonly accountId: string;
+  readonly address: string;
+  readonly onward: SentOnward | undefined;
+}
+
+/** Returns each account of the destinations once, or refuses the message. */
 async function locate(
   directory: Pick<Directory, 'openUnclaimed'>,
   destinations: readonly Destination[],
   octets: number,
-): Promise<readonly { readonly accountId: string; readonly address: string }[]> {
+): Promise<Iterable<Located>> {
   const recipients = destinations.map(({ recipient }) => recipient);
   const unknown = unclaimedIn(recipients);
   const existing = existingUnclaimedIn(recipients);
   const isUnclaimed = unknown.length + existing.length > 0;
   const opened = isUnclaimed ? await directory.openUnclaimed(unknown, octets, existing) : new Map<string, string>();
   if (opened === undefined) throw new SmtpRefused('cannotHold');
-  return destinations.flatMap(({ recipient, address }) =>
-    mailboxesOf(recipient).map((mailbox) => {
+  const located = new Map<string, Located>();
+  for (const { recipient, address } of destinations) {
+    for (const mailbox of mailboxesOf(recipient)) {
       const accountId = mailbox.kind === 'mailbox' ? mailbox.accountId : opened.get(mailbox.address);
       if (accountId === undefined) throw new SmtpRefused('cannotHold');
-      return { accountId, address };
-    }),
-  );
+      located.set(accountId, joined(located.get(accountId), { accountId, address, onward: mailbox.onward }));
+    }
+  }
+  return located.values();
+}
+
+/** An account that several recipients lead to gets the message once, and sends it to the targets of all. */
+function joined(known: Located | undefined, added: Located): Located {
+  if (known === undefined) return added;
+  const onward = joinedOnward(known.onward, added.onward);
+  // The address of the first recipient that the account gets the message for.
+  const { address } = known.onward?.isPlaced === false ? added : known;
+  return { accountId: known.accountId, address, onward };
 }
 
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {

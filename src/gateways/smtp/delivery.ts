@@ -2,9 +2,11 @@
 // whichever node it is: the statement that commits the placing also stores the message. Of several mailboxes those of one node get it, of
 // this one if it has any: the first statement also stores an inbound row for each account that does not place it then. If no mailbox
 // accepts it, blob and inbound rows are stored first, and mailboxes place it from their rows.
+
 import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../actors/runtime/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
+import type { SentOnward } from '../../mail-format/sent-onward.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { StoreFault } from '../../store/errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../store/inbound.js';
@@ -29,6 +31,8 @@ export interface AcceptedDelivery {
   /** As the peer wrote it. */
   readonly address: string;
   readonly inboundId: string;
+  /** Addresses elsewhere that get the message on behalf of the account. */
+  readonly onward?: SentOnward;
   /** The mailbox was asked to store and place the message, and has not answered. */
   isTried?: boolean;
   /** The id of the placed email; null when it had been placed before, undefined while the mailbox has not answered. */
@@ -140,8 +144,13 @@ export async function spooled(
   return deliveries.map((delivery) => place(mailboxes, delivery, content.hash, envelope));
 }
 
-const rowOf = ({ accountId, inboundId: id, isTried }: AcceptedDelivery): InboundDelivery =>
-  isTried === true ? { accountId, id, isTried } : { accountId, id };
+const rowOf = ({ accountId, address, inboundId: id, isTried, onward }: AcceptedDelivery): InboundDelivery => ({
+  accountId,
+  id,
+  recipient: address,
+  ...(isTried === true && { isTried }),
+  ...(onward !== undefined && { onward }),
+});
 
 async function place(
   mailboxes: Mailboxes,
@@ -160,14 +169,16 @@ async function place(
 
 function deliver(
   mailboxes: Mailboxes,
-  { accountId, inboundId, isTried }: AcceptedDelivery,
+  { accountId, address: recipient, inboundId, isTried, onward }: AcceptedDelivery,
   handle: MessageHandle,
-  { receivedAt, isJunk, isContentJunk, bounce }: InboundEnvelope,
+  { receivedAt, sender, isJunk, isContentJunk, bounce }: InboundEnvelope,
   how: MessageAsk,
 ): Promise<Outcome<MailboxProtocol, 'deliver'>> {
   const suspicion = isJunk === true && { isJunk, ...(isContentJunk === true && { isContentJunk }) };
   const returned = bounce !== undefined && { bounce };
   const tried = isTried === true && { isTried };
-  const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned, ...tried };
+  const about = { recipient, ...(sender !== undefined && { sender }) };
+  const elsewhere = onward !== undefined && { onward: { ...onward, targets: [...onward.targets] } };
+  const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned, ...tried, ...about, ...elsewhere };
   return mailboxes.of(accountId).ask('deliver', mail, how);
 }

@@ -65,6 +65,18 @@ declare module 'mailauth/lib/arc/index.js' {
   }
   /** Returns false when there is no set. Throws when the sets are not a chain. */
   export function getARChain(headers: { readonly parsed: readonly Field[] }): readonly ArcSet[] | false;
+  /** Returns the fields of a further set, with their line ends. */
+  export function sealMessage(
+    message: Buffer,
+    seal: {
+      readonly signingDomain: string;
+      readonly selector: string;
+      readonly privateKey: string;
+      /** The value of the field Authentication-Results. */
+      readonly authResults: string;
+      readonly cv: string;
+    },
+  ): Promise<Buffer>;
   /** Rejects when a seal does not verify. */
   export function verifyASChain(
     data: { readonly chain: readonly ArcSet[] },

@@ -20,6 +20,7 @@ import { createEventStreams } from '../../actors/runtime/events/event-streams.js
 import { createHost, type Host } from '../../actors/runtime/host.js';
 import { createRefs } from '../../actors/runtime/refs.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
+import type { SenderRewriting } from '../../mail-format/srs.js';
 import { clock } from '../../store/clock.js';
 import { newId } from '../../store/ids/new-id.js';
 import { InlineMessages } from '../../store/inline/inline-messages.js';
@@ -28,6 +29,7 @@ import { postgresConsumers } from '../../store/postgres/accounts/consumers.js';
 import { shardOf } from '../../store/shard.js';
 import type { Config } from '../config/config.js';
 import { shareOfMemory } from '../processes/process-share.js';
+import { senderRewriting, startArrivalMail } from './arrival-mail.js';
 import type { ClusterAccess } from './cluster.js';
 import { addJob, type EngineContext, STOP_MS, watched } from './engine-context.js';
 import type { EngineStores } from './stores.js';
@@ -61,7 +63,8 @@ export async function startMailboxes(
   const { config, log } = context;
   const { transport, ownership } = cluster;
   const { host, mailboxes } = openRefs(context, cluster, stores);
-  const { directory, keyUses } = await openDirectory(context, stores, mailboxes);
+  const rewriting = await senderRewriting(stores.settings);
+  const { directory, keyUses } = await openDirectory(context, stores, mailboxes, rewriting);
   const quotas = await openQuotas(context, stores, mailboxes);
   const facts = messageFacts(stores.blobs);
   const hosted = hostedDelivery({ directory, facts, quotas, hostname: config.hostname, newId });
@@ -75,12 +78,14 @@ export async function startMailboxes(
   addJob(context, 'filters that wait for a body', () => bodyFilters.stop());
   const filterRuns = startFilterRunning({ texts: stores.texts, mailboxes, log });
   addJob(context, 'runs of filters', () => filterRuns.stop());
+  const automaticMail = startArrivalMail(context, stores, { directory, rewriting, mailboxes });
   const behavior = mailboxBehavior({
     store: stores.mailboxRows,
     texts: stores.texts,
     search: stores.search,
     bodyFilters,
     filterRuns,
+    automaticMail,
     inlineMessages,
     blobs: stores.blobs,
     outbound: {
@@ -143,6 +148,7 @@ async function openDirectory(
   context: EngineContext,
   { accounts, revocations }: EngineStores,
   mailboxes: MailboxActors,
+  rewriting: SenderRewriting,
 ): Promise<Pick<EngineMailboxes, 'directory' | 'keyUses'>> {
   const { config, log } = context;
   const keyUses = new KeyUses({ store: accounts, log });
@@ -153,6 +159,7 @@ async function openDirectory(
     unknownRecipients: config.unknownRecipients,
     keyUses,
     revocations,
+    rewriting,
     ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
     log,
   });

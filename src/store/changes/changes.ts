@@ -6,6 +6,7 @@ import { uuidOctets } from '../../mail-format/ids.js';
 import { PackedIds } from '../../mail-format/packed-ids.js';
 import type { MessageSummary } from '../../mail-format/summary.js';
 import type {
+  DueMail,
   EmailRow,
   EventRow,
   FilterRow,
@@ -136,6 +137,10 @@ interface Payloads {
   SieveScriptDeleted: { readonly name: string };
   /** The script that runs when mail arrives; null: none. */
   SieveScriptActivated: { readonly name: string | null };
+  /** The server must send a message because one arrived, or such a message has changed. */
+  AutomaticMailDue: { readonly due: DueMail };
+  /** `blob`: of the message that arrived. */
+  AutomaticMailEnded: { readonly id: string; readonly blob: string };
   /** Clients get a notification as if the email had just arrived. */
   EmailAnnounced: AnnouncedEmail;
   /** Mail that was not placed, because a filter deleted it or a copy of it exists. */

@@ -5,6 +5,7 @@ import type { PackedIds } from '../../mail-format/packed-ids.js';
 import { joinedSets, threadIds } from '../../mail-format/threads/thread.js';
 import type {
   AnnotationRow,
+  DueMail,
   EmailRow,
   FilterRow,
   FilterRun,
@@ -62,6 +63,8 @@ export interface CoalescedChanges extends CoalescedOutboundChanges {
   readonly filterRunsRemoved: readonly string[];
   /** Undefined when no Sieve script has changed. */
   readonly sieve: CoalescedSieve | undefined;
+  readonly dueMail: readonly DueMail[];
+  readonly dueMailEnded: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly localDeliveries: readonly LocalDelivery[];
@@ -107,6 +110,8 @@ class ChangeCoalescer {
   readonly #filterRunBatches: RunBatch[] = [];
   readonly #filterRunsRemoved: string[] = [];
   #sieve: SieveCoalescer | undefined;
+  readonly #dueMail = new LazyMap<string, DueMail>();
+  readonly #dueMailEnded: string[] = [];
   readonly #released: string[] = [];
   readonly #outbound = new OutboundCoalescer();
   readonly #localDeliveries: LocalDelivery[] = [];
@@ -183,6 +188,14 @@ class ChangeCoalescer {
         this.#sieve ??= new SieveCoalescer();
         this.#sieve.take(change);
         return;
+      case 'AutomaticMailDue':
+        this.#dueMail.set(change.payload.due.id, change.payload.due);
+        return;
+      case 'AutomaticMailEnded':
+        this.#dueMail.delete(change.payload.id);
+        this.#dueMailEnded.push(change.payload.id);
+        this.#released.push(change.payload.blob);
+        return;
       case 'MailDiscarded':
         this.#released.push(change.payload.blob);
         return;
@@ -243,6 +256,8 @@ class ChangeCoalescer {
       filterRunBatches: this.#filterRunBatches,
       filterRunsRemoved: this.#filterRunsRemoved,
       sieve: this.#sieve?.result(),
+      dueMail: this.#dueMail.values(),
+      dueMailEnded: this.#dueMailEnded,
       blobsReleased: this.#released,
       localDeliveries: this.#localDeliveries,
       preferences: this.#preferences,

@@ -149,6 +149,7 @@ const TABLES = [
   'filter_run_batches',
   'sieve_scripts',
   'active_sieve_scripts',
+  'due_automatic_mail',
   'thread_refs',
   'outbound',
   'outbound_recipients',

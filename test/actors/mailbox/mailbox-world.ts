@@ -23,7 +23,7 @@ import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { summarize } from '../../../src/mail-format/summary.js';
 import { clock } from '../../../src/store/clock.js';
 import { newId } from '../../../src/store/ids/new-id.js';
-import type { InboundEnvelope, ReturnedMail } from '../../../src/store/inbound.js';
+import type { InboundEnvelope } from '../../../src/store/inbound.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import type { LimitSetting } from '../../../src/store/limits/quotas.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
@@ -52,7 +52,10 @@ export interface Mail {
   readonly fields?: readonly string[];
 }
 
-type Suspicion = Pick<InboundEnvelope, 'isJunk' | 'isContentJunk'>;
+type More = Pick<InboundEnvelope, 'isJunk' | 'isContentJunk' | 'sender' | 'bounce'> & {
+  readonly recipient?: string;
+  readonly onward?: { readonly targets: string[]; readonly isPlaced: boolean };
+};
 
 export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
 
@@ -161,12 +164,15 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   await quotas.start();
   const bodyFilters = startBodyFiltering({ texts, mailboxes, log, retryMs: 10 });
   const filterRuns = startFilterRunning({ texts, mailboxes, log, retryMs: 10 });
+  /** Accounts with due automatic mail, in the order of the commits. */
+  const automaticDue: string[] = [];
   const behavior = mailboxBehavior({
     store,
     texts,
     search: NO_SEARCH,
     bodyFilters,
     filterRuns,
+    automaticMail: { note: (accountId) => void automaticDue.push(accountId) },
     inlineMessages,
     blobs,
     outbound,
@@ -204,7 +210,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     const summary = summarize(index);
     await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, deliveries);
     return deliveries.map(({ id: inboundId, accountId }) => ({
-      deliver: (more: Suspicion & { readonly bounce?: ReturnedMail } = {}) =>
+      deliver: (more: More = {}) =>
         mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary, ...more }),
       subject: summary.subject,
       blob: hash,
@@ -241,6 +247,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     stateOf: (accountId: string) => states.get(accountId)!,
     /** Ids of outbound emails for which a wake-up was sent. */
     noted,
+    automaticDue,
     /** Assigns slots to deliveries that begin with the commit of their email; none unless a test replaces it. */
     deliverySlots,
     inside,

@@ -15,6 +15,7 @@ import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail-format/address.js';
 import { NO_SENDERS, type SenderLists } from '../../../src/mail-format/senders.js';
 import type { ApiKey } from '../../../src/store/directory.js';
+import { type Forwarding, NO_FORWARDING } from '../../../src/store/preferences.js';
 import type { PageSession } from '../../../src/store/sessions.js';
 import type { StoredPasskey } from '../../../src/store/sign-in/passkeys.js';
 import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
@@ -80,6 +81,9 @@ const DEFAULTS: PreferenceValues = {
 const MOST = 4;
 const MOST_KEYS = 5;
 
+/** The address to which accounts may forward. */
+export const VERIFIED_ELSEWHERE = 'me@elsewhere.test';
+
 export function fakeAccountApi(): AccountApi {
   const keys = [key(KEY_ID, ALICE), key(SERVICE_KEY_ID, ALICE, true), key(BOBS_KEY_ID, BOB)];
   const addresses = new Map([
@@ -94,6 +98,7 @@ export function fakeAccountApi(): AccountApi {
   const devices = new Map<string, string>();
   const preferences = new Map<string, Partial<PreferenceValues>>();
   const senders = new Map<string, SenderLists>();
+  const forwardings = new Map<string, Forwarding>();
   const find = (accountId: string, id: string) => keys.findIndex((one) => one.id === id && one.accountId === accountId);
   const add = (made: ApiKey): IssuedKey => {
     keys.push(made);
@@ -185,6 +190,11 @@ export function fakeAccountApi(): AccountApi {
       async choose(accountId, chosen) {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
       },
+    },
+    forwarding: {
+      read: async (accountId) => (names.has(accountId) ? (forwardings.get(accountId) ?? NO_FORWARDING) : undefined),
+      replace: async (accountId, forwarding) => void forwardings.set(accountId, forwarding),
+      targetOf: async (_, text) => (text.toLowerCase() === VERIFIED_ELSEWHERE ? VERIFIED_ELSEWHERE : undefined),
     },
     senders: {
       read: async (accountId) => (names.has(accountId) ? (senders.get(accountId) ?? NO_SENDERS) : undefined),

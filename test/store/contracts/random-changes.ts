@@ -229,6 +229,7 @@ export class RandomChanges {
       matches: b % 7 === 0 ? 'z+' : null,
       hasAttachments: b % 4 === 0 ? null : true,
       assignLabelId: b % 5 === 0 ? this.#archive : null,
+      forwardTo: b % 4 === 0 ? 'x@elsewhere.test' : null,
       delete: false,
       disabledReason: null,
       createdAt: T0 + b,

@@ -139,6 +139,8 @@ function writeAnnotations({ annotations }: AccountRows, coalesced: CoalescedChan
 
 function writeFilters(account: AccountRows, coalesced: CoalescedChanges): void {
   const { filters, deferred, filterRuns, filterRunBatches } = account;
+  for (const due of coalesced.dueMail) account.dueMail.set(due.id, due);
+  for (const id of coalesced.dueMailEnded) account.dueMail.delete(id);
   for (const run of coalesced.filterRuns) filterRuns.set(run.id, run);
   for (const batch of coalesced.filterRunBatches) filterRunBatches.set(`${batch.runId} ${batch.number}`, batch);
   for (const id of coalesced.filterRunsRemoved) {
@@ -198,9 +200,9 @@ function writeOutbound({ outbound }: AccountRows, coalesced: CoalescedChanges): 
 
 function insertLocalDeliveries(tables: MemoryTables, { localDeliveries }: CoalescedChanges): void {
   const at = Date.now();
-  for (const { accountId, id, blob, envelope } of localDeliveries) {
-    if (tables.accounts.has(accountId))
-      tables.inbound.set(id, { accountId, id, blob, envelope: storedJson(envelope), at });
+  for (const { envelope, ...delivery } of localDeliveries) {
+    if (tables.accounts.has(delivery.accountId))
+      tables.inbound.set(delivery.id, { ...delivery, envelope: storedJson(envelope), at });
   }
 }
 

@@ -14,6 +14,7 @@ import type {
   PlacementPage,
   ThreadPart,
 } from '../../../src/store/mailboxes.js';
+import type { Forwarding } from '../../../src/store/preferences.js';
 import { commitChange, oweShared } from './commit.js';
 import { outboundReading } from './outbound.js';
 import { type AccountRows, compare, type MemoryTables } from './tables.js';
@@ -65,8 +66,8 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
     },
     async overview(accountId) {
       const rows = of(accountId);
-      const { folders, filters, deferred, filterRuns, remembered, outbound, annotations, preferences, ...account } =
-        rows;
+      const { folders, filters, deferred, filterRuns, dueMail, remembered, outbound, ...rest } = rows;
+      const { annotations, preferences, ...account } = rest;
       const since = Date.now() - REMEMBERED_MS;
       return {
         folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
@@ -75,11 +76,13 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         filterRuns: [...filterRuns.values()].sort((a, b) => compare(a.id, b.id)),
         sieveScripts: [...rows.sieveScripts.values()].sort((a, b) => compare(a.name, b.name)),
         activeSieveScript: rows.activeSieveScript,
+        dueMail: [...dueMail.values()].sort((a, b) => compare(a.id, b.id)),
         drafts: [...outbound.values()].flatMap(({ row: { id, emailId, status } }) =>
           status === 'Draft' ? [{ id, emailId }] : [],
         ),
         annotations: [...annotations].sort(([a], [b]) => compare(a, b)).map(([, row]) => row),
         senders: (preferences?.chosen['senders'] as SenderLists | undefined) ?? null,
+        forwarding: (preferences?.chosen['forwarding'] as Forwarding | undefined) ?? null,
         remembered: remembered.filter(({ at }) => at > since).map(({ id, reply }) => ({ id, reply })),
         expunged: expungedOf(account),
       };

@@ -3,7 +3,7 @@
 
 import { newId } from '../../../src/store/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
-import type { FilterRun, RunBatch, SieveScriptRow } from '../../../src/store/mailbox-rows.js';
+import type { DueMail, FilterRun, RunBatch, SieveScriptRow } from '../../../src/store/mailbox-rows.js';
 import {
   type AnnotationRow,
   type EmailRow,
@@ -55,6 +55,7 @@ export class AccountRows {
   /** Keyed by email. */
   readonly deferred = new Map<string, FiltersAwaitingBody>();
   readonly filterRuns = new Map<string, FilterRun>();
+  readonly dueMail = new Map<string, DueMail>();
   /** Keyed by run and number. */
   readonly filterRunBatches = new Map<string, RunBatch>();
   readonly sieveScripts = new Map<string, SieveScriptRow>();

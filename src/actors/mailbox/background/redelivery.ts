@@ -41,8 +41,15 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
   let waiting = 0;
 
   async function deliver(pending: PendingInbound): Promise<boolean> {
-    const { accountId, id: inboundId, blob, envelope, isTried } = pending;
-    const mail = { inboundId, blob, ...open(envelope), ...(isTried === true && { isTried }) };
+    const { accountId, id: inboundId, blob, envelope, isTried, recipient, onward } = pending;
+    const mail = {
+      inboundId,
+      blob,
+      ...open(envelope),
+      ...(isTried === true && { isTried }),
+      ...(recipient !== undefined && { recipient }),
+      ...(onward !== undefined && { onward: { ...onward, targets: [...onward.targets] } }),
+    };
     const ask = () => mailboxes.of(accountId).ask('deliver', mail);
     try {
       // Continues the message's own trace, even if it began long ago or on another node.
@@ -110,10 +117,11 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 }
 
 function open(envelope: PendingInbound['envelope']) {
-  const { receivedAt, summary, isJunk, isContentJunk, bounce } = envelope;
+  const { receivedAt, summary, sender, isJunk, isContentJunk, bounce } = envelope;
   return {
     receivedAt,
     summary,
+    ...(sender !== undefined && { sender }),
     ...(isJunk === true && { isJunk }),
     ...(isContentJunk === true && { isContentJunk }),
     ...(bounce !== undefined && { bounce }),

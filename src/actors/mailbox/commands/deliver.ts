@@ -1,9 +1,11 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have judged it. `announce` does the same for an email
 // that another component has stored.
+
 import { SEEN } from '../../../mail-format/flags.js';
+import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { InlineMessage } from '../../../store/inline/inline-message.js';
-import type { Placement } from '../../../store/mailbox-rows.js';
+import type { ArrivedEnvelope, EmailSummaryRow, Placement } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import { type DeliveryPlan, type FilterResult, planDelivery, planOf, upToLast } from '../filters/delivery-plan.js';
 import { unreadParts } from '../filters/filter-match.js';
@@ -14,6 +16,7 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
 import { type FlagSet, keptFlags } from './flags.js';
+import { dueForwards, forwardsOf, sendOnward } from './forwarding.js';
 import { goesToJunk } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
 
@@ -22,10 +25,14 @@ interface Mail {
   readonly receivedAt: number;
   readonly summary: MessageSummary;
   readonly isJunk?: boolean | undefined;
+  readonly envelope: ArrivedEnvelope;
+  readonly onward?: SentOnward | undefined;
   /** What filters look at. */
   readonly read?: ReadMessage | undefined;
 }
 
+/** The envelope of mail that another component has stored. */
+const UNKNOWN_ENVELOPE: ArrivedEnvelope = { sender: '', recipient: null };
 const NO_FLAGS = { bits: 0, keywords: [] };
 
 type Names = 'deliver' | 'announce' | 'applyBodyFilters';
@@ -44,7 +51,13 @@ export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
     plan: deliver,
   },
   announce: { reads: ({ emailId }) => ({ announced: emailId }), plan: announce },
-  applyBodyFilters,
+  applyBodyFilters: {
+    reads({ emailId, filterIds }, { filters }) {
+      const isForwarded = filters.some(({ id, forwardTo }) => forwardTo !== null && filterIds.includes(id));
+      return isForwarded ? { announced: emailId } : undefined;
+    },
+    plan: applyBodyFilters,
+  },
 };
 
 function deliver(
@@ -70,13 +83,18 @@ function deliver(
   const read = isInline ? readInline(tx, isJunk, inlineMessage) : tx.prefetched.messages.get(blob);
   // Filters read bodies from the store.
   if (read === 'unstored') return tx.messages.decline();
-  const emailId = place(tx, { blob, receivedAt, summary, isJunk, read }, inboundId);
+  const envelope = envelopeOf(mail);
+  const { emailId, isNeeded } = place(
+    tx,
+    { blob, receivedAt, summary, isJunk, read, envelope, onward: mail.onward },
+    inboundId,
+  );
   takeBounce(tx, mail);
   const reply = { emailId };
   if (!isInline) tx.consume(inboundId);
   if (isTried === true) tx.remember(inboundId, reply);
   if (inlineMessage?.isCarried === true) tx.messages.placed.set(inboundId, reply);
-  tx.messages.accept(opened, reply, emailId !== null);
+  tx.messages.accept(opened, reply, isNeeded);
   return { reply };
 }
 
@@ -96,17 +114,38 @@ function readInline(
   return unreadParts(filters, factsOf(summary, read)).body ? 'unstored' : read;
 }
 
-/** Returns the id of the email, or null when a filter has deleted it. */
-function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string | null {
-  if (mail.isJunk === true) return placeJunk(tx, mail);
-  const { blob, receivedAt, summary, read } = mail;
+const envelopeOf = ({ sender, recipient }: Payload<MailboxProtocol, 'deliver'>): ArrivedEnvelope => ({
+  sender: sender ?? '',
+  recipient: recipient ?? null,
+});
+
+interface Placed {
+  /** Null when a filter has deleted the email, or when it only goes elsewhere. */
+  readonly emailId: string | null;
+  /** Whether the octets are needed. */
+  readonly isNeeded: boolean;
+}
+
+function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
+  // No junk goes elsewhere: the account finds it in its Junk folder.
+  if (mail.isJunk === true) return { emailId: placeJunk(tx, mail), isNeeded: true };
+  const { blob, receivedAt, summary, read, onward } = mail;
+  if (onward !== undefined && !onward.isPlaced) {
+    tx.begin();
+    sendOnward(tx, mail, onward);
+    return { emailId: null, isNeeded: true };
+  }
   const result = planDelivery(tx.filters.all(), factsOf(summary, read));
   const { plan } = result;
+  const forwards = forwardsOf(tx.dueMail.forwarding, result);
   tx.begin();
+  if (onward !== undefined) sendOnward(tx, mail, onward);
   countMatches(tx, result);
-  if (plan.remove) {
-    tx.discard(blob, deliveryId);
-    return null;
+  dueForwards(tx, mail, forwards);
+  if (!forwards.isKept) {
+    const isNeeded = forwards.targets.length > 0 || onward !== undefined;
+    if (!isNeeded) tx.discard(blob, deliveryId);
+    return { emailId: null, isNeeded };
   }
   const id = tx.newId();
   const { bits: flags, keywords } = plan.flags.size === 0 ? NO_FLAGS : keptFlags(tx, plan.flags);
@@ -117,9 +156,9 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
     [...new Set([...folderIds, ...labelsOf(tx, plan)])],
     { isNew },
   );
-  deferUndecided(tx, id, result, placed);
+  deferUndecided(tx, id, result, placed, mail.envelope);
   tx.announceUnread();
-  return id;
+  return { emailId: id, isNeeded: true };
 }
 
 /** Junk mail is announced to nobody, and no filter moves it: users find it in the Junk folder. */
@@ -137,12 +176,15 @@ function announce(
 ): Outcome<MailboxProtocol, 'announce'> {
   const slot = tx.findShown(emailId);
   if (slot < 0) return { refusal: 'noSuchEmail' };
-  const row = tx.prefetched.rows.get(emailId);
-  if (row === undefined) throw tx.prefetched.fault ?? new Error(`email ${emailId} was not read`);
+  const row = rowOf(tx, emailId);
   const result = planDelivery(tx.filters.all(), factsOf(row, tx.prefetched.messages.get(row.blob)));
   const { plan } = result;
   tx.begin();
   countMatches(tx, result);
+  const envelope = UNKNOWN_ENVELOPE;
+  const { targets } = forwardsOf(tx.dueMail.forwarding, result);
+  // The email exists, so it is the copy, unless a filter deletes it.
+  dueForwards(tx, arrivedOf(row, envelope), { targets, isKept: !plan.remove });
   const placed = tx.prefetched.placedWithEmail.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
   if (plan.remove) {
     endDelivery(tx, slot, placed);
@@ -152,12 +194,24 @@ function announce(
   const flags = keptFlags(tx, plan.flags);
   const isRead = ((tx.flags(slot) | flags.bits) & SEEN) !== 0;
   const given = [...assignLabels(tx, slot, plan), ...moveDelivered(tx, slot, plan, placed)];
-  deferUndecided(tx, emailId, result, [...placed, ...given]);
+  deferUndecided(tx, emailId, result, [...placed, ...given], envelope);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
   addFlags(tx, slot, flags);
   tx.announceUnread({ always: !isRead });
   return { reply: { isKept: true } };
+}
+
+/** @throws the fault that prevented reading it */
+function rowOf(tx: MailboxTransaction, emailId: string): EmailSummaryRow {
+  const row = tx.prefetched.rows.get(emailId);
+  if (row === undefined) throw tx.prefetched.fault ?? new Error(`email ${emailId} was not read`);
+  return row;
+}
+
+function arrivedOf(row: EmailSummaryRow, envelope: ArrivedEnvelope) {
+  const { id: _id, threadId: _threadId, origin: _origin, blob, receivedAt, ...summary } = row;
+  return { blob, receivedAt, summary, envelope };
 }
 
 /** Applies the filters that waited for the body of an email and that its words match, as the delivery would have done. */
@@ -177,6 +231,11 @@ function applyBodyFilters(
   const matched = upToLast(matching);
   const plan = planOf(matched);
   countMatches(tx, { matched });
+  if (plan.forwardTo.size > 0) {
+    const { envelope } = awaitingBody;
+    const mail = arrivedOf(rowOf(tx, emailId), envelope ?? UNKNOWN_ENVELOPE);
+    dueForwards(tx, mail, { targets: [...plan.forwardTo], isKept: !plan.remove });
+  }
   if (plan.remove) endDelivery(tx, slot, awaitingBody.placed);
   else {
     assignLabels(tx, slot, plan);
@@ -238,9 +297,10 @@ function deferUndecided(
   emailId: string,
   { undecided }: FilterResult,
   placed: readonly Placement[],
+  envelope: ArrivedEnvelope,
 ): void {
   if (undecided.length === 0) return;
-  tx.filters.defer({ emailId, filterIds: undecided.map(({ id }) => id), placed });
+  tx.filters.defer({ emailId, filterIds: undecided.map(({ id }) => id), placed, envelope });
 }
 
 function labelsOf(tx: MailboxTransaction, { labelIds }: DeliveryPlan): string[] {

@@ -11,7 +11,9 @@ export interface DeliveryPlan {
   readonly labelIds: ReadonlySet<string>;
   /** Names of flags and keywords. */
   readonly flags: ReadonlySet<string>;
-  /** The email is deleted: nothing else applies. */
+  /** Addresses elsewhere that get it too. */
+  readonly forwardTo: ReadonlySet<string>;
+  /** The email is deleted: nothing else applies, except that it is forwarded. */
   readonly remove: boolean;
   /** Nothing that follows the filters judges the email. */
   readonly stop: boolean;
@@ -70,6 +72,7 @@ export function planOf(matched: readonly FilterRow[]): DeliveryPlan {
         ...(flag === null ? [] : [flag]),
       ]),
     ),
+    forwardTo: new Set(matched.flatMap(({ forwardTo }) => forwardTo ?? [])),
     remove,
     stop: last?.stop === true,
   };

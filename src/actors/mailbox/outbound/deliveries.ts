@@ -1,14 +1,14 @@
-// Deliveries of outbound mail: a delivery begins, reports outcomes and ends; a due DSN goes into the inbox. The commit that records a
+// Deliveries of outbound mail: a delivery begins, reports outcomes and ends (sender-dsns.ts has the DSNs). The commit that records a
 // delivery to a mailbox of this store also hands over the message, so each mailbox gets it once.
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail-format/ids.js';
+import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { DeliveryAttempt, DsnKind, OutboundRow } from '../../../store/outbound.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
-import { newEmail } from '../commands/new-email.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { StartedDelivery } from './delivery-slots.js';
@@ -18,7 +18,7 @@ import { advance } from './step.js';
 /** Characters that are stored of a remote server's reply. */
 const MOST_TEXT = 1_000;
 
-type Names = 'startDelivery' | 'reportDelivery' | 'giveDsn';
+type Names = 'startDelivery' | 'reportDelivery';
 
 export const deliveryCommands: Pick<MailboxHandlers<DeliveryProtocol>, Names> = {
   startDelivery: { reads: rowToRead, plan: startDelivery },
@@ -26,7 +26,6 @@ export const deliveryCommands: Pick<MailboxHandlers<DeliveryProtocol>, Names> = 
     reads: ({ outboundId: id, outcomes }) => ({ outbound: { id, needsSummary: outcomes.some(isForMailboxHere) } }),
     plan: reportDelivery,
   },
-  giveDsn: { reads: rowToRead, plan: giveDsn },
 };
 
 type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
@@ -111,6 +110,13 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   return { reply: { status, localDeliveries, nextRetryAt, dsnDue, recipients, retryInMs: retryInMs(tx, next) } };
 }
 
+/** An account of this store whose mailbox gets a message, and its address as the sender gave it. */
+export interface Taker {
+  readonly accountId: string;
+  readonly address: string;
+  readonly onward: SentOnward | undefined;
+}
+
 /** Accounts of this store whose mailboxes get the message in this step. */
 export function takersOf(
   { recipients }: OutboundRow,
@@ -119,27 +125,33 @@ export function takersOf(
     readonly recipientId: string;
     readonly kind: string;
     readonly localAccountIds?: readonly string[] | undefined;
+    readonly localOnward?: Readonly<Record<string, SentOnward>> | undefined;
   }[],
-): readonly string[] {
-  const takers = new Map<string, readonly string[]>();
-  for (const { kind, recipientId, localAccountIds } of outcomes) {
-    const wasPending = recipients.some(({ id, status }) => id === recipientId && status === 'Pending');
+): readonly Taker[] {
+  const takers = new Map<string, readonly Taker[]>();
+  for (const { kind, recipientId, localAccountIds, localOnward } of outcomes) {
+    const pending = recipients.find(({ id, status }) => id === recipientId && status === 'Pending');
     const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
-    if (kind === 'delivered' && localAccountIds !== undefined && wasPending && isDelivered)
-      takers.set(recipientId, localAccountIds);
+    if (kind !== 'delivered' || localAccountIds === undefined || pending === undefined || !isDelivered) continue;
+    const { address } = pending;
+    takers.set(
+      recipientId,
+      localAccountIds.map((accountId) => ({ accountId, address, onward: localOnward?.[accountId] })),
+    );
   }
   return [...takers.values()].flat();
 }
 
 export function recordLocalDeliveries(
   tx: MailboxTransaction,
-  { blob }: OutboundRow,
+  { blob, sender }: OutboundRow,
   summary: MessageSummary,
-  takers: readonly string[],
+  takers: readonly Taker[],
 ) {
-  return takers.map((accountId) => {
+  return takers.map(({ accountId, address: recipient, onward }) => {
     const inboundId = tx.otherId();
-    tx.outbound.deliverLocally({ accountId, id: inboundId, blob, envelope: { receivedAt: tx.now, summary } });
+    const envelope = { receivedAt: tx.now, summary, sender };
+    tx.outbound.deliverLocally({ accountId, id: inboundId, blob, envelope, recipient, ...(onward && { onward }) });
     return { accountId, inboundId };
   });
 }
@@ -173,25 +185,6 @@ function eventsOf(
   if (isOver) events.push({ type: 'end', isInterrupted, ...planned });
   else if (begins) events.push({ type: 'start', now: tx.now });
   return events;
-}
-
-function giveDsn(
-  tx: MailboxTransaction,
-  { outboundId, kind, recipientIds, report }: Payload<DeliveryProtocol, 'giveDsn'>,
-): Outcome<DeliveryProtocol, 'giveDsn'> {
-  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
-  if (row === undefined) return { refusal: 'noSuchOutbound' };
-  const owed = owedBy(row, kind);
-  if (recipientIds.length === 0 || !recipientIds.every((id) => owed.includes(id))) return { refusal: 'notDue' };
-  tx.begin();
-  const { dsnAt } = advance(tx, row, step(row.machine, { type: 'reported', kind, recipientIds }));
-  const { blob, summary } = report;
-  const emailId = tx.newId();
-  // Filters do not apply: if a filter deleted a bounce, the sender would never learn of the failure.
-  const email = newEmail(summary, { id: emailId, blob, receivedAt: tx.now, flags: 0, keywords: [] });
-  tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
-  tx.announceUnread();
-  return { reply: { emailId, isMoreDue: dsnAt !== null && dsnAt <= tx.now } };
 }
 
 /** Ids of the recipients about whom a DSN of this kind is due. */

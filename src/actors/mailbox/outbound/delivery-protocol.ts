@@ -1,11 +1,25 @@
 // The operations that the delivery queue needs of a mailbox: to begin a delivery, to report its results, to place a DSN in the inbox, and
 // the requests of operators. It has its own refs to the mailbox actor, so that gateways cannot call these.
-import { array, boolean, enums, integer, nullable, number, object, type as open, optional, string } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  integer,
+  nullable,
+  number,
+  object,
+  type as open,
+  optional,
+  record,
+  string,
+} from 'superstruct';
 import { DSN_KINDS, OUTCOMES } from '../../../mail-format/outbound-status.js';
 import { messageSummary } from '../../../mail-format/summary.js';
 import { command, protocol, query } from '../../runtime/protocol.js';
 import type { Ref } from '../../runtime/ref.js';
 import { deliveryAttempt, dsnOfMessage, dsnRequest, outboundEmail, outboundStatus, recipientDsn } from './protocol.js';
+
+const onward = object({ targets: array(string()), isPlaced: boolean() });
 
 const dsnKind = enums(DSN_KINDS);
 
@@ -74,6 +88,8 @@ export const deliveryProtocol = protocol('mailbox', {
             localAccountId: optional(string()),
             /** The further accounts that get the message, by an alias. */
             otherLocalAccountIds: optional(array(string())),
+            /** What the message is for some of these accounts (src/mail-format/sent-onward.ts). */
+            localOnward: optional(record(string(), onward)),
             doubtfulHost: optional(string()),
             onward: optional(enums(['passed', 'relayed'])),
           }),
@@ -102,7 +118,11 @@ export const deliveryProtocol = protocol('mailbox', {
       refusals: ['noSuchOutbound', 'notUnderWay'],
       onRepeat: 'remembered',
     }),
-    /** Places a DSN in the inbox. `recipientIds`: the recipients it is about; only one DSN of this kind may name a recipient. */
+    /**
+     * Places a DSN in the inbox, or sends it to the sender of the mail that the email was sent because of (docs/decisions/0097).
+     * `recipientIds`: the recipients it is about; only one DSN of this
+     * kind may name a recipient.
+     */
     giveDsn: command({
       payload: object({
         outboundId: string(),
@@ -110,7 +130,7 @@ export const deliveryProtocol = protocol('mailbox', {
         recipientIds: array(string()),
         report: object({ blob: string(), summary: messageSummary }),
       }),
-      /** `isMoreDue`: another DSN is due. */
+      /** `emailId`: of the email in the inbox, or of the outbound email. `isMoreDue`: another DSN is due. */
       reply: object({ emailId: string(), isMoreDue: boolean() }),
       /** `notDue`: another DSN has named one of the recipients, or the recipient is tried again. */
       refusals: ['noSuchOutbound', 'notDue'],

@@ -2,7 +2,7 @@
 // node that delivers to other hosts is alive. Recipients with a temporary failure stay in the queue.
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { DeliveryAttempt, OutboundRecipientRow } from '../../../store/outbound.js';
-import type { RecipientOutcome } from '../../delivery/delivery-transport.js';
+import { placedOnce, type RecipientOutcome } from '../../delivery/delivery-transport.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 
 export interface HostedRecipients {
@@ -27,9 +27,7 @@ export function hostedRecipients(
     report.outcomes.map((outcome): RecipientOutcome => {
       const named = { ...outcome, recipientId: idOf(outcome.recipientId) };
       if (named.kind !== 'delivered' || named.localAccountIds === undefined) return named;
-      const localAccountIds = named.localAccountIds.filter((accountId) => !takers.has(accountId));
-      for (const accountId of localAccountIds) takers.add(accountId);
-      return { ...named, localAccountIds };
+      return { ...named, ...placedOnce(named, takers) };
     }),
   );
   const attempts = reports.flatMap((report) =>

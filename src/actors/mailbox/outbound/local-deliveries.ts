@@ -7,9 +7,17 @@ import type { Mailboxes } from '../protocol.js';
 const DELIVER_MS = 2_000;
 
 export function deliverLocally(mailboxes: Mailboxes, delivery: LocalDelivery, log: Pick<Logger, 'info'>): void {
-  const { accountId, id: inboundId, blob, envelope } = delivery;
-  const { receivedAt, summary } = envelope;
-  const payload = { inboundId, blob, receivedAt, summary: { ...summary, references: [...summary.references] } };
+  const { accountId, id: inboundId, blob, envelope, recipient, onward } = delivery;
+  const { receivedAt, summary, sender } = envelope;
+  const payload = {
+    inboundId,
+    blob,
+    receivedAt,
+    summary: { ...summary, references: [...summary.references] },
+    ...(sender !== undefined && { sender }),
+    ...(recipient !== undefined && { recipient }),
+    ...(onward !== undefined && { onward: { ...onward, targets: [...onward.targets] } }),
+  };
   mailboxes
     .of(accountId)
     .ask('deliver', payload, { deadlineMs: DELIVER_MS })

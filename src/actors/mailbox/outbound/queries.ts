@@ -100,7 +100,7 @@ export function deliveryQueries(store: MailboxStore): QueryHandlers<DeliveryProt
         reply: {
           kind,
           recipientIds: kind === null ? [] : [...owedBy(row, kind)],
-          email: shown(state, row),
+          email: { ...shown(state, row), sender: row.dsn?.reportTo ?? row.sender },
           dsn: row.dsn === null ? null : shownDsn(row.dsn),
           attempts: attempts.map(attempted),
         },

@@ -4,6 +4,7 @@ import type { Step } from '../../../machines/outbound-email/step.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../state/transaction.js';
+import { endHeldCopy } from './held-copies.js';
 
 export interface WrittenWith {
   /** The row before the step, when it differs from `row`. */
@@ -49,6 +50,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
   if (parts === undefined) tx.outbound.put(advanced, row, { recipients: changed, passed });
   else tx.outbound.put(advanced, parts.before, { ...parts, passed });
   if (next.effects.some(({ type }) => type !== 'announce')) tx.outbound.wakeQueue(row.id);
+  if (status === 'Sent' || status === 'Failed') endHeldCopy(tx, row.id, status);
   return advanced;
 }
 

@@ -7,6 +7,7 @@ import type { FilterChanges } from '../filters/filter-changes.js';
 import type { OutboundChanges } from '../outbound/changes.js';
 import type { SieveChanges } from '../sieve/sieve-changes.js';
 import type { Annotations } from './annotations.js';
+import type { DueMailChanges } from './due-mail.js';
 import { EmailChanges } from './email-changes.js';
 import { FolderChanges } from './folder-changes.js';
 import type { MailboxState } from './state.js';
@@ -21,14 +22,22 @@ export class ChangedMailbox {
   readonly #filters: FilterChanges;
   readonly #sieve: SieveChanges;
   readonly #outbound: OutboundChanges;
+  readonly #dueMail: DueMailChanges;
   /** Undefined until the batch changes an annotation; the state's annotations are valid until then. */
   #annotations: Annotations | undefined;
 
-  constructor(state: MailboxState, filters: FilterChanges, sieve: SieveChanges, outbound: OutboundChanges) {
+  constructor(
+    state: MailboxState,
+    filters: FilterChanges,
+    sieve: SieveChanges,
+    outbound: OutboundChanges,
+    dueMail: DueMailChanges,
+  ) {
     this.#state = state;
     this.#filters = filters;
     this.#sieve = sieve;
     this.#outbound = outbound;
+    this.#dueMail = dueMail;
     this.emails = new EmailChanges(state);
     this.folders = new FolderChanges(state);
     this.senders = state.senders;
@@ -98,6 +107,10 @@ export class ChangedMailbox {
       case 'OutboundRemoved':
         this.#outbound.apply(change);
         return;
+      case 'AutomaticMailDue':
+      case 'AutomaticMailEnded':
+        this.#dueMail.apply(change);
+        return;
       case 'UnreadCountChanged':
         this.announcedUnread = change.payload.unread;
         return;
@@ -109,6 +122,7 @@ export class ChangedMailbox {
         return;
       case 'PreferencesChanged':
         this.#choose(change);
+        this.#dueMail.apply(change);
         return;
     }
   }

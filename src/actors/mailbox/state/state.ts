@@ -8,6 +8,7 @@ import type { CoalescedPlacements } from '../../../store/changes/coalesced-place
 import { LazyMap } from '../../../store/changes/lazy-map.js';
 import { isImportId } from '../../../store/imports.js';
 import type {
+  DueMail,
   FilterRow,
   FilterRun,
   FiltersAwaitingBody,
@@ -23,6 +24,7 @@ import type {
   SmallMailbox,
   ThreadChange,
 } from '../../../store/mailboxes.js';
+import { type Forwarding, NO_FORWARDING } from '../../../store/preferences.js';
 import type { Loaded } from '../../runtime/behavior.js';
 import { inOrder } from '../filters/filter-match.js';
 import { OutboundMemory } from '../outbound/memory.js';
@@ -40,6 +42,7 @@ const REMEMBERED_REPLIES = 1_000;
 /** Approximate memory of remembered entries: an id as text, and a reply with its id. */
 const ID_OCTETS = 100;
 const REPLY_OCTETS = 400;
+const DUE_OCTETS = 1_500;
 /** Approximate memory of an empty part that is created on first use. */
 const PART_OCTETS = 2_000;
 const WORN_SLOTS = 50_000;
@@ -65,6 +68,9 @@ export class MailboxState {
   /** Runs of filters over existing mail, in the order in which they began. */
   readonly filterRuns = new LazyMap<string, FilterRun>();
   #sieve: SieveScripts | undefined;
+  /** In the order in which the mail arrived. */
+  readonly dueMail = new LazyMap<string, DueMail>();
+  forwarding = NO_FORWARDING;
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
@@ -134,6 +140,7 @@ export class MailboxState {
     for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
+    octets += this.dueMail.size * DUE_OCTETS;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -199,13 +206,21 @@ export class MailboxState {
       for (const name of removed) this.sieve.delete(name);
       if (active !== undefined) this.sieve.activate(active);
     }
+    for (const due of coalesced.dueMail) this.dueMail.set(due.id, due);
+    for (const id of coalesced.dueMailEnded) this.dueMail.delete(id);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
-    const senders = coalesced.preferences?.chosen['senders'] as SenderLists | undefined;
-    if (senders !== undefined) this.senders = new ListedSenders(senders);
+    this.#evolveChoices(coalesced);
     if (coalesced.outbound.length + coalesced.outboundRemoved.length > 0) this.outbound.evolve(coalesced);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
+  }
+
+  #evolveChoices({ preferences }: CoalescedChanges): void {
+    if (preferences === undefined) return;
+    const { senders, forwarding } = preferences.chosen as { senders?: SenderLists; forwarding?: Forwarding };
+    if (senders !== undefined) this.senders = new ListedSenders(senders);
+    this.forwarding = forwarding ?? this.forwarding;
   }
 
   #evolveFlags({ flaggedTogether, emailsFlagged }: CoalescedChanges): void {
@@ -304,11 +319,13 @@ export async function loadMailbox(
   state.emails.trim();
   state.filters = inOrder(overview.filters);
   for (const run of overview.filterRuns) state.filterRuns.set(run.id, run);
+  for (const due of overview.dueMail) state.dueMail.set(due.id, due);
   for (const waiting of overview.filtersAwaitingBody) state.awaitingBody.set(waiting.emailId, waiting);
   for (const { name, content } of overview.sieveScripts) state.sieve.set(name, content);
   if (overview.activeSieveScript !== null) state.sieve.activate(overview.activeSieveScript);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
   if (overview.senders !== null) state.senders = new ListedSenders(overview.senders);
+  state.forwarding = overview.forwarding ?? NO_FORWARDING;
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };

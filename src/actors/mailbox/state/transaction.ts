@@ -21,6 +21,7 @@ import { SieveChanges } from '../sieve/sieve-changes.js';
 import type { Annotations } from './annotations.js';
 import { BatchIds } from './batch-ids.js';
 import { ChangedMailbox } from './changed-mailbox.js';
+import { DueMailChanges } from './due-mail.js';
 import { EmailRows } from './email-reads.js';
 import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
@@ -49,6 +50,7 @@ export class MailboxTransaction {
   readonly filters: FilterChanges;
   readonly sieve: SieveChanges;
   readonly outbound: OutboundChanges;
+  readonly dueMail: DueMailChanges;
   readonly retryPolicy: RetryPolicy;
   readonly emailRows: EmailRows;
   readonly copies: SubmittedCopies;
@@ -73,7 +75,8 @@ export class MailboxTransaction {
     this.filters = new FilterChanges(state, record);
     this.sieve = new SieveChanges(state, record);
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
-    this.#mailbox = new ChangedMailbox(state, this.filters, this.sieve, this.outbound);
+    this.dueMail = new DueMailChanges(state, record, () => this.otherId());
+    this.#mailbox = new ChangedMailbox(state, this.filters, this.sieve, this.outbound, this.dueMail);
     this.folders = this.#mailbox.folders;
     this.#named = new NamedEmails(this.#mailbox);
     this.#draftRows = new DraftRows({

@@ -13,6 +13,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Events: 'What happens in the account, as it happens.',
   Profile: 'The account and its additional addresses.',
   Preferences: 'How clients show mail to the account.',
+  Forwarding: 'Where the mail of an account is sent on.',
   Senders: 'The senders whose mail goes to Junk, and those whose mail does not.',
   Quota: 'What the mailbox uses and may use.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',

@@ -82,6 +82,8 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'SieveScriptStored':
     case 'SieveScriptDeleted':
     case 'SieveScriptActivated':
+    case 'AutomaticMailDue':
+    case 'AutomaticMailEnded':
     case 'EmailAnnounced':
     case 'MailDiscarded':
     case 'UnreadCountChanged':

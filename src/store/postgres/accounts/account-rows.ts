@@ -40,6 +40,7 @@ export const ACCOUNT_TABLES = [
   'filter_run_batches',
   'sieve_scripts',
   'active_sieve_scripts',
+  'due_automatic_mail',
   'preferences',
   'push_subscriptions',
   'webhooks',
@@ -97,5 +98,6 @@ async function registerBlobs(tx: SqlTransaction, accountId: string): Promise<voi
     insert into blob_candidates (hash)
     select blob from emails where account_id = ${accountId}
     union select blob from inbound where account_id = ${accountId}
-    union select blob from outbound where account_id = ${accountId}`;
+    union select blob from outbound where account_id = ${accountId}
+    union select blob from due_automatic_mail where account_id = ${accountId}`;
 }

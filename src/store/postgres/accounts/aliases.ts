@@ -14,6 +14,7 @@ import type { Sql, SqlTransaction } from '../driver/client.js';
 import { domainOf, findOwner, findRoutes, lockDomain } from './address-rows.js';
 import { endMailedVerifications } from './address-verifications.js';
 import { announce } from './directory-changes.js';
+import { listRoutedDomains } from './domains.js';
 import { moveUnclaimed } from './unclaimed-mailboxes.js';
 
 const aliasColumns = (sql: Sql | SqlTransaction) =>
@@ -43,6 +44,7 @@ export async function insertAlias(sql: Sql, alias: NewAlias): Promise<Alias> {
       returning ${aliasColumns(tx)}`;
     const walk = new AliasWalk(tx);
     await walk.refuseFaults(address);
+    await refuseUnowned(tx, walk, alias);
     await moveUnclaimedMail(tx, address, await walk.accountsOf(address));
     await announce(tx, { kind: 'address', address });
     // A catch-all of a domain below a hosted one makes its mail accepted.
@@ -78,6 +80,18 @@ async function refuseTaken(tx: SqlTransaction, address: string): Promise<void> {
   if (own === undefined) throw new DirectoryConflict(`not a hosted domain: ${domain} (see mansio domain add)`);
   const owner = await findOwner(tx, address);
   if (owner?.isUnclaimed === false) throw new DirectoryConflict(`${address} is an address of an account`);
+}
+
+/** Mail for targets elsewhere belongs to the account of the domain's postmaster: without one, no alias leads there. */
+async function refuseUnowned(tx: SqlTransaction, walk: AliasWalk, { address, targets }: NewAlias): Promise<void> {
+  const hosted = new Set((await listRoutedDomains(tx)).map(({ name }) => name));
+  const elsewhere = targets.filter((target) => !hosted.has(domainOf(target)));
+  if (elsewhere.length === 0) return;
+  const postmaster = `postmaster@${domainOf(address)}`;
+  if ((await walk.accountsOf(postmaster)).length > 0) return;
+  throw new DirectoryConflict(
+    `no account has ${postmaster}, to which mail for ${elsewhere.join(', ')} would belong: add an alias or an address for it`,
+  );
 }
 
 /** Unclaimed mail for the address goes to the accounts that the alias leads to; without one, it stays. */

@@ -70,7 +70,7 @@ async function domainAliasFault(tx: SqlTransaction, name: string, target: string
 }
 
 /** Mail is accepted for a domain below a hosted one, too, when it has a catch-all. */
-export async function listRoutedDomains(sql: Sql): Promise<readonly RoutedDomain[]> {
+export async function listRoutedDomains(sql: Sql | SqlTransaction): Promise<readonly RoutedDomain[]> {
   const rows = await sql<RoutedDomain[]>`
     select d.name, a.target as "aliasOf", false as "isBelow" from domains d left join domain_aliases a using (name)
     union all

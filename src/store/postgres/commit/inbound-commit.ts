@@ -1,6 +1,7 @@
 // Accepted mail in the mailbox commit: the inbound rows that a commit deletes, and messages for several accounts that it stores
 // (docs/decisions/0055), with an inbound row for each account whose mailbox does not place the message in this statement.
 
+import { detailOf } from '../../inbound.js';
 import type { SharedMessage } from '../../inline/shared-message.js';
 import type { CommitResult, MailboxChange } from '../../mailboxes.js';
 import { storeFault } from '../driver/client.js';
@@ -57,7 +58,7 @@ export function sharedContents(shared: SharedMessages): readonly BlobOfAccounts[
   return [...shared].map(([{ content }, takers]) => ({ accountIds: [...takers], ...smallBlob(content) }));
 }
 
-const DELIVERY = 'n int, blob bytea, accounts uuid[], ids uuid[], placed boolean[], "isTried" boolean';
+const DELIVERY = 'n int, blob bytea, accounts uuid[], ids uuid[], placed boolean[], details json[], "isTried" boolean';
 
 /**
  * Decides, before any account passes the fence, which messages are stored: all accounts of a message get it, or none.
@@ -80,14 +81,15 @@ export function weighShared(
     accounts: deliveries.map(({ accountId }) => accountId),
     ids: deliveries.map(({ id }) => id),
     placed: deliveries.map(({ accountId }) => takers.has(accountId)),
+    details: deliveries.map((delivery) => detailOf(delivery) ?? null),
     isTried: deliveries.some(({ isTried }) => isTried === true),
     envelope,
   }));
   return sql`
     , delivery as materialized (
-      select m.n, m.blob, m.unnest as envelope, m."isTried" as is_tried, d.a, d.id, d.is_placed
+      select m.n, m.blob, m.unnest as envelope, m."isTried" as is_tried, d.a, d.id, d.is_placed, d.detail
       from ${rowsWithDocuments(sql, rows, 'envelope', sql.unsafe(DELIVERY))} as m
-        cross join lateral unnest(m.accounts, m.ids, m.placed) as d (a, id, is_placed)
+        cross join lateral unnest(m.accounts, m.ids, m.placed, m.details) as d (a, id, is_placed, detail)
     ), fit as materialized (
       select t.id from fence f join accounts t on t.id = f.a where ${isFit} ${until} for no key update of t
     ), other as materialized (
@@ -99,7 +101,7 @@ export function weighShared(
       select array_agg(id) as ids from fit
       where id not in (select a from delivery where is_placed and n in (select n from withheld))
     ), stored as materialized (
-      select blob, envelope, is_tried, a, id, is_placed from delivery where n not in (select n from withheld)
+      select blob, envelope, is_tried, a, id, is_placed, detail from delivery where n not in (select n from withheld)
     )`;
 }
 
@@ -112,8 +114,8 @@ export const isAble = (sql: Pieces) => sql`and t.id = any ((select ids from able
  */
 export const oweShared = (sql: Pieces) => sql`
     , owing as (
-      insert into inbound (account_id, id, blob, envelope, is_tried)
-      select a, id, blob, envelope::json, is_tried from stored
+      insert into inbound (account_id, id, blob, envelope, is_tried, delivery)
+      select a, id, blob, envelope::json, is_tried, detail from stored
       where not (is_placed and a = any (coalesce(${sql.unsafe(PASSED)}, '{}')))
       on conflict do nothing
     )`;

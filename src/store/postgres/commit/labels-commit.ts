@@ -37,7 +37,8 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
     for (const row of coalesced.filters) filters.push({ a, ...storedFilter(row) });
     for (const id of coalesced.filtersRemoved) filtersGone.push({ a, id });
     for (const row of coalesced.filtersAwaitingBody) {
-      awaitingBody.push({ a, id: row.emailId, filters: row.filterIds, placed: row.placed });
+      const { emailId: id, filterIds, placed, envelope } = row;
+      awaitingBody.push({ a, id, filters: filterIds, placed, envelope: envelope ?? undefined });
     }
     for (const id of coalesced.bodyFiltersEnded) bodyFiltersEnded.push({ a, id });
     for (const { folderId, name, value } of coalesced.annotations) {
@@ -83,10 +84,11 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
         passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), awaiting_body as (
-      insert into deferred_filters (account_id, email_id, filter_ids, placed)
-      select a, id, filters, placed from json_to_recordset(${JSON.stringify(awaitingBody)}::json)
-        as x (a uuid, id uuid, filters uuid[], placed jsonb) join passed using (a)
-      on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids, placed = excluded.placed
+      insert into deferred_filters (account_id, email_id, filter_ids, placed, envelope)
+      select a, id, filters, placed, envelope from json_to_recordset(${JSON.stringify(awaitingBody)}::json)
+        as x (a uuid, id uuid, filters uuid[], placed jsonb, envelope json) join passed using (a)
+      on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids, placed = excluded.placed,
+        envelope = excluded.envelope
     ), deferral_ended as (
       delete from deferred_filters t
       using json_to_recordset(${JSON.stringify(bodyFiltersEnded)}::json) as r (a uuid, id uuid), passed p

@@ -23,6 +23,7 @@ import {
   type TablePart,
 } from './commit-parts.js';
 import { type DeferredRow, writeDeferredFlags } from './deferred-flags.js';
+import { writeDueMail } from './due-mail-commit.js';
 import {
   endedInbound,
   endInbound,
@@ -280,6 +281,7 @@ function statementOf(
     ${writeDeferredFlags(pieces, rows.deferred)}
     ${writeLabels(pieces, changes)}
     ${writeOutbound(pieces, changes)}
+    ${writeDueMail(pieces, changes)}
     ${answerOf(answer, areShared, areRemembered)}`;
 }
 

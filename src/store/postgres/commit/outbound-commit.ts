@@ -2,6 +2,7 @@
 // commits have none, so their statement omits this part. outbound-rows reads outbound mail.
 import type { LoggedOutbound } from '../../changes/changes.js';
 import { type CoalescedChanges, coalesce } from '../../changes/coalesced-changes.js';
+import { detailOf } from '../../inbound.js';
 import type { MailboxChange } from '../../mailboxes.js';
 import type { OutboundRecipientRow } from '../../outbound.js';
 import type { Pieces } from '../driver/statement-pieces.js';
@@ -62,8 +63,9 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
       attempts.push({ a, o, id: attempt.id, at: attempt.at, entry: attempt });
     }
     for (const o of coalesced.outboundRemoved) removed.push({ a, o });
-    for (const { accountId, id, blob, envelope } of coalesced.localDeliveries) {
-      local.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
+    for (const row of coalesced.localDeliveries) {
+      const { accountId, id, blob, envelope } = row;
+      local.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope, delivery: detailOf(row) });
     }
   }
   // A part without rows is left out, because each part costs set-up and clean-up.
@@ -236,15 +238,16 @@ const removeOutbound: Part = (sql, rows) => sql`
 
 const localDeliveryRows: Part = (sql, rows) => sql`
     , local_delivery as materialized (
-      select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, "to" uuid, id uuid, blob bytea, envelope json) join passed using (a)
+      select x."to", x.id, x.blob, x.envelope, x.delivery from json_to_recordset(${json(rows)}::json)
+        as x (a uuid, "to" uuid, id uuid, blob bytea, envelope json, delivery json)
+        join passed using (a)
     ), taker as materialized (
       -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.
       select id from accounts where id in (select "to" from local_delivery) and id not in (select a from passed)
       for key share of accounts
     ), local_inbound as (
-      insert into inbound (account_id, id, blob, envelope)
-      select h."to", h.id, h.blob, h.envelope from local_delivery h
+      insert into inbound (account_id, id, blob, envelope, delivery)
+      select h."to", h.id, h.blob, h.envelope, h.delivery from local_delivery h
       where h."to" in (select id from taker) or h."to" in (select a from passed)
     )`;
 

@@ -174,6 +174,7 @@ async function collect(sql: Sql, graceMs: number, limit: number): Promise<number
           and not exists (select 1 from emails e where e.blob = b.hash)
           and not exists (select 1 from inbound i where i.blob = b.hash)
           and not exists (select 1 from outbound o where o.blob = b.hash)
+          and not exists (select 1 from due_automatic_mail d where d.blob = b.hash)
         returning encode(b.hash, 'hex') as hash`;
       const dropped = gone.map((row) => row.hash);
       await tx`

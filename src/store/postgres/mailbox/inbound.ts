@@ -3,7 +3,13 @@
 import { type BlobContent, isSmall } from '../../blobs.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import { StoreFault } from '../../errors.js';
-import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../../inbound.js';
+import {
+  detailOf,
+  type InboundDelivery,
+  type InboundEnvelope,
+  type InboundStore,
+  type PendingInbound,
+} from '../../inbound.js';
 import { guarded, type Sql, storeFault } from '../driver/client.js';
 import { type CommitDeadline, NO_DEADLINE, untilDeadline } from '../driver/commit-deadline.js';
 import { GroupCommit } from '../driver/group-commit.js';
@@ -64,7 +70,7 @@ export function postgresInbound(
   async function overdue(shards: readonly number[], minAgeMs: number, limit: number, except: readonly string[]) {
     try {
       const rows = await sql<OverdueRow[]>`
-        select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope, i.is_tried
+        select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope, i.is_tried, i.delivery
         from inbound i join accounts a on a.id = i.account_id
         where a.shard = any(${shards as number[]}::int[]) and i.import_number is null and i.at < now() - ${minAgeMs} * interval '1 millisecond'
           and i.account_id <> all(${except as string[]}::uuid[])
@@ -86,24 +92,30 @@ export function postgresInbound(
   return { spool, overdue, end };
 }
 
+type DeliveryDetail = Pick<InboundDelivery, 'recipient' | 'onward'>;
+
 interface OverdueRow {
   readonly account_id: string;
   readonly id: string;
   readonly blob: string;
   readonly envelope: InboundEnvelope;
   readonly is_tried: boolean;
+  readonly delivery: DeliveryDetail | null;
 }
 
-function pendingOf({ account_id: accountId, id, blob, envelope, is_tried: isTried }: OverdueRow): PendingInbound {
-  return { accountId, id, blob, envelope, ...(isTried && { isTried }) };
+function pendingOf({ account_id: accountId, is_tried: isTried, delivery, ...row }: OverdueRow): PendingInbound {
+  return { accountId, ...row, ...(isTried && { isTried }), ...delivery };
 }
 
 async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitDeadline): Promise<readonly Outcome[]> {
   const messages: string[] = [];
-  const deliveries: { m: number; a: string; id: string; isTried: boolean }[] = [];
+  const deliveries: object[] = [];
   for (const [m, { content, envelope, deliveries: own }] of items.entries()) {
     messages.push(`{"m":${m},"hash":"${content.hash}","envelope":${envelope}}`);
-    for (const { accountId, id, isTried = false } of own) deliveries.push({ m, a: accountId, id, isTried });
+    for (const delivery of own) {
+      const { accountId: a, id, isTried = false } = delivery;
+      deliveries.push({ m, a, id, isTried, delivery: detailOf(delivery) });
+    }
   }
   const contents = await gather(items);
   const statement = pieces`
@@ -111,8 +123,8 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitD
       select m, decode(hash, 'hex') as blob, envelope
       from json_to_recordset(${list(messages)}::json) as x (m int, hash text, envelope json)
     ), delivery as materialized (
-      select m, a, id, "isTried"
-      from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid, "isTried" boolean)
+      select m, a, id, "isTried", delivery
+      from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid, "isTried" boolean, delivery json)
     ), owner as materialized (
       select id from accounts where id in (select a from delivery) ${untilDeadline(pieces, deadline())}
       for key share of accounts
@@ -121,8 +133,8 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitD
     ), unwanted as (
       insert into blob_candidates (hash) select blob from message where m in (select m from orphan)
     ), accepted as (
-      insert into inbound (account_id, id, blob, envelope, is_tried)
-      select d.a, d.id, x.blob, x.envelope, d."isTried"
+      insert into inbound (account_id, id, blob, envelope, is_tried, delivery)
+      select d.a, d.id, x.blob, x.envelope, d."isTried", d.delivery
       from delivery d join message x using (m) where d.m not in (select m from orphan)
       -- The commit of a mailbox may have added the rows of tried deliveries.
       on conflict do nothing
@@ -137,12 +149,13 @@ class Orphaned extends Error {}
 
 async function spoolLarge(sql: Sql, { content, envelope, deliveries }: Spooled): Promise<Outcome> {
   const hash = Buffer.from(content.hash, 'hex');
+  const rows = deliveries.map((delivery) => ({ ...delivery, delivery: detailOf(delivery) }));
   try {
     await sql.begin(async (tx) => {
       const { count } = await tx`
-        insert into inbound (account_id, id, blob, envelope)
-        select a.id, x.id, ${hash}, ${envelope}::json
-        from json_to_recordset(${JSON.stringify(deliveries)}::json) as x ("accountId" uuid, id uuid)
+        insert into inbound (account_id, id, blob, envelope, delivery)
+        select a.id, x.id, ${hash}, ${envelope}::json, x.delivery
+        from json_to_recordset(${JSON.stringify(rows)}::json) as x ("accountId" uuid, id uuid, delivery json)
           join accounts a on a.id = x."accountId"
         for key share of a`;
       if (count < deliveries.length) throw new Orphaned();

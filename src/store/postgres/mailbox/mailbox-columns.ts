@@ -110,6 +110,7 @@ export const filterColumns = columnsOf<StoredFilter>({
   assignLabelId: uuid(),
   moveToFolderId: uuid(),
   flag: text(),
+  forwardTo: text(),
   delete: flag('delete_email'),
   stop: flag(),
   disabledReason: text(),

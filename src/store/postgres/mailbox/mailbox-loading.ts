@@ -15,7 +15,9 @@ import type {
   RememberedReply,
 } from '../../mailboxes.js';
 import type { DraftEmail } from '../../outbound.js';
+import type { Forwarding } from '../../preferences.js';
 import { applyDeferred, deferredWrites } from '../commit/deferred-flags.js';
+import { DUE_MAIL_OF_ACCOUNT, type DueMailRow, dueMailOf } from '../commit/due-mail-commit.js';
 import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
 import { ACTIVE_SIEVE_SCRIPT, SIEVE_SCRIPTS_OF_ACCOUNT } from '../commit/sieve-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
@@ -121,9 +123,11 @@ export interface OverviewRow {
   readonly filterRuns: FilterRun[] | null;
   readonly sieveScripts: SieveScriptRow[] | null;
   readonly activeSieveScript: string | null;
+  readonly dueMail: DueMailRow[] | null;
   readonly drafts: DraftEmail[] | null;
   readonly annotations: AnnotationRow[] | null;
   readonly senders: SenderLists | null;
+  readonly forwarding: Forwarding | null;
   readonly remembered: RememberedReply[] | null;
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
@@ -153,9 +157,11 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     filterRuns: [],
     sieveScripts: [],
     activeSieveScript: null,
+    dueMail: [],
     drafts: [],
     annotations: [],
     senders: null,
+    forwarding: null,
     remembered: [],
     expunged: { floor: 0, folders: [] },
   };
@@ -178,16 +184,18 @@ export const overviewFields = (mostExpunged: number): string => `
   ${rowsOf(`select ${folderColumns.selected} from folders where account_id = a.id order by sort_order, id`)} as folders,
   ${rowsOf(`select ${filterColumns.selected} from filters where account_id = a.id`)} as filters,
   ${rowsOf(
-    'select email_id as "emailId", filter_ids as "filterIds", placed from deferred_filters where account_id = a.id',
+    'select email_id as "emailId", filter_ids as "filterIds", placed, envelope from deferred_filters where account_id = a.id',
   )} as "filtersAwaitingBody",
   (select json_agg(run order by id) from filter_runs where account_id = a.id) as "filterRuns",
   ${rowsOf(SIEVE_SCRIPTS_OF_ACCOUNT)} as "sieveScripts",
   ${ACTIVE_SIEVE_SCRIPT} as "activeSieveScript",
+  ${rowsOf(DUE_MAIL_OF_ACCOUNT)} as "dueMail",
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
   )} as drafts,
   ${rowsOf(ANNOTATIONS_OF_ACCOUNT)} as annotations,
   (select chosen -> 'senders' from preferences where account_id = a.id) as senders,
+  (select chosen -> 'forwarding' from preferences where account_id = a.id) as forwarding,
   ${rowsOf(
     `select id, reply from recent_commands where account_id = a.id and at > now() - interval '1 minute' order by at`,
   )} as remembered`;
@@ -197,13 +205,18 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
   return {
     folders: row.folders ?? [],
     filters: (row.filters ?? []).map(filterOf),
-    filtersAwaitingBody: row.filtersAwaitingBody ?? [],
+    filtersAwaitingBody: (row.filtersAwaitingBody ?? []).map(({ envelope, ...waiting }) => ({
+      ...waiting,
+      ...(envelope != null && { envelope }),
+    })),
     filterRuns: row.filterRuns ?? [],
     sieveScripts: row.sieveScripts ?? [],
     activeSieveScript: row.activeSieveScript,
+    dueMail: (row.dueMail ?? []).map(dueMailOf),
     drafts: row.drafts ?? [],
     annotations: row.annotations ?? [],
     senders: row.senders,
+    forwarding: row.forwarding,
     remembered: row.remembered ?? [],
     expunged: expungedOf(row, beyond),
   };

@@ -145,6 +145,7 @@ const both = (a: DeliveryPlan, b: DeliveryPlan): DeliveryPlan => ({
   folderIds: new Set([...a.folderIds, ...b.folderIds]),
   labelIds: new Set([...a.labelIds, ...b.labelIds]),
   flags: new Set([...a.flags, ...b.flags]),
+  forwardTo: new Set([...a.forwardTo, ...b.forwardTo]),
   remove: a.remove || b.remove,
   stop: a.stop || b.stop,
 });

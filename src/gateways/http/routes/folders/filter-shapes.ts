@@ -71,6 +71,7 @@ const shown = {
   flag: nullable(flagOrKeyword({ description: 'True: the email is flagged; a text: it gets this keyword' })),
   assignLabelId: nullable(uuid()),
   moveToFolderId: nullable(uuid()),
+  forwardTo: nullable(text()),
   delete: nullable(flag()),
   stop: nullable(flag()),
 };
@@ -155,6 +156,9 @@ export const filterInput = named(
     moveToFolderId: maybe(
       text({ description: 'A folder of the account (id or role), in place of the inbox; not Drafts' }),
     ),
+    forwardTo: maybe(
+      words(254, { description: 'A verified address of the account at a domain that is not hosted here' }),
+    ),
     delete: maybe(flag()),
     stop: maybe(flag({ description: 'Filters after this one are not evaluated' })),
   }),
@@ -201,6 +205,7 @@ export function ruleOf(body: Infer<typeof filterInput>): { readonly rule: Rule }
     flag: body.flag === true ? FLAGGED : body.flag || null,
     assignLabelId: assignLabelId?.toLowerCase() ?? null,
     moveToFolderId: moveToFolderId?.toLowerCase() ?? null,
+    forwardTo: set(body.forwardTo)?.trim() ?? null,
     delete: body.delete ?? null,
     stop: body.stop ?? null,
   };

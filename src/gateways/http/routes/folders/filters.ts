@@ -1,9 +1,11 @@
 // The filters of an account. A condition that is absent, null or blank is not set; at least one must be set. PUT replaces the whole rule.
+import type { ForwardingSettings } from '../../../../actors/account/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Refusal } from '../../../../actors/runtime/protocol.js';
 import { idParameter, limitParameter, list } from '../../fields.js';
 import { invalid, type Problem, refused } from '../../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../../route.js';
+import { NOT_VERIFIED } from '../account/forwarding.js';
 import {
   conditionsOf,
   EXAMPLE,
@@ -35,7 +37,24 @@ function notPut(refusal: Refusal<MailboxProtocol, 'putFilter'>): Problem {
   }
 }
 
-export function filterRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
+export function filterRoutes(
+  base: string,
+  tags: readonly string[],
+  mailboxes: Mailboxes,
+  forwarding: Pick<ForwardingSettings, 'targetOf'>,
+): readonly Route[] {
+  /** The rule of a body, whose address is one that the account may forward to. */
+  async function checkedRule(
+    accountId: string,
+    body: Parameters<typeof ruleOf>[0],
+  ): Promise<ReturnType<typeof ruleOf>> {
+    const read = ruleOf(body);
+    if ('problem' in read || read.rule.forwardTo === null) return read;
+    const forwardTo = await forwarding.targetOf(accountId, read.rule.forwardTo);
+    if (forwardTo === undefined) return { problem: invalid({ forwardTo: [NOT_VERIFIED] }) };
+    return { rule: { ...read.rule, forwardTo } };
+  }
+
   return [
     defineRoute({
       method: 'GET',
@@ -62,7 +81,7 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       example: EXAMPLE,
       replies: { 201: filter },
       handler: async ({ principal, body }) => {
-        const read = ruleOf(body);
+        const read = await checkedRule(principal.accountId, body);
         if ('problem' in read) return read.problem;
         const mailbox = mailboxes.of(principal.accountId);
         const outcome = await mailbox.ask('putFilter', read);
@@ -82,7 +101,7 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       example: EXAMPLE,
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
-        const read = ruleOf(body);
+        const read = await checkedRule(principal.accountId, body);
         if ('problem' in read) return read.problem;
         const payload = { filterId: params.id, rule: read.rule };
         const { refusal } = await mailboxes.of(principal.accountId).ask('putFilter', payload);

@@ -1,0 +1,62 @@
+// The operations of a mailbox on mail that the server sends because mail arrived (docs/decisions/0097).
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  nullable,
+  number,
+  object,
+  optional,
+  record,
+  string,
+  unknown,
+} from 'superstruct';
+import { messageSummary } from '../../mail-format/summary.js';
+import { AUTOMATIC_KINDS } from '../../store/mailbox-rows.js';
+import { command, query } from '../runtime/protocol.js';
+
+/** See `DueMail` in src/store/mailbox-rows.ts. */
+const dueMail = object({
+  id: string(),
+  kind: enums(AUTOMATIC_KINDS),
+  blob: string(),
+  receivedAt: number(),
+  sender: string(),
+  recipient: nullable(string()),
+  targets: array(string()),
+  copy: nullable(messageSummary),
+  isChecked: boolean(),
+  isQueued: boolean(),
+  further: optional(record(string(), unknown())),
+});
+
+/** The message that the server has written; its blob is stored. */
+const outgoing = object({
+  blob: string(),
+  summary: messageSummary,
+  /** The envelope sender; '' is the null sender. */
+  sender: string(),
+  recipients: array(object({ address: string(), domain: string() })),
+  /** The address that a DSN of this message goes to, in place of the account; null: nobody gets one. */
+  reportTo: nullable(string()),
+});
+export type AutomaticOutgoing = Infer<typeof outgoing>;
+
+export const automaticOperations = {
+  /**
+   * Ends a due message: queues the message that the server has written, or nothing (`outgoing` null). It does nothing when another call
+   * has ended it.
+   */
+  sendAutomaticMail: command({
+    payload: object({ dueId: string(), outgoing: nullable(outgoing) }),
+    /** `outboundId`: null when nothing is queued. */
+    reply: object({ outboundId: nullable(string()) }),
+    onRepeat: 'harmless',
+  }),
+  /** Messages that are due and not queued yet, at most 100, in the order in which their mail arrived. */
+  dueAutomaticMail: query({
+    payload: object({}),
+    reply: object({ due: array(dueMail) }),
+  }),
+};

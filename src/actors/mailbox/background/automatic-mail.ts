@@ -1,0 +1,110 @@
+// Sends mail that is due because mail arrived (docs/decisions/0097): writes each message from the one that arrived, stores it, and asks the
+// mailbox to queue it. What is due is in the store, so the next owner of the mailbox continues; the mailbox queues each message once.
+import type { Logger } from 'pino';
+import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
+import { summarize } from '../../../mail-format/summary.js';
+import { type BlobStore, blobOf } from '../../../store/blobs.js';
+import type { AutomaticKind, DueMail } from '../../../store/mailbox-rows.js';
+import { ActorFault } from '../../runtime/errors.js';
+import { addressed } from '../outbound/automatic.js';
+import type { Mailboxes } from '../protocol.js';
+
+/** Accounts that are processed at a time: each may have a whole message in memory. */
+const AT_ONCE = 2;
+/** The most accounts that are remembered; the mail of others is sent when their mailbox is loaded again. */
+const MOST_WAITING = 50_000;
+/** Messages of an account before the others get a turn. */
+const IN_A_ROW = 10;
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+
+/** A message that the server has written. */
+export interface WrittenMail {
+  readonly message: Uint8Array;
+  /** The envelope sender; '' is the null sender. */
+  readonly sender: string;
+  readonly to: readonly string[];
+  /** The address that is told when the message fails; null: nobody. */
+  readonly reportTo: string | null;
+}
+
+/**
+ * Writes the message of one kind from the one that arrived; `skip` is why nothing is sent, for the log. It must be safe to call again.
+ * @throws StoreFault
+ */
+export type WriteMail = (accountId: string, due: DueMail) => Promise<WrittenMail | { readonly skip: string }>;
+
+export interface AutomaticMailNotes {
+  /** Reports that mail of the account is due. */
+  note(accountId: string): void;
+}
+
+export interface AutomaticMail extends AutomaticMailNotes {
+  stop(): Promise<void>;
+}
+
+export interface AutomaticMailOptions {
+  readonly write: Readonly<Partial<Record<AutomaticKind, WriteMail>>>;
+  readonly blobs: Pick<BlobStore, 'put'>;
+  readonly mailboxes: Mailboxes;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly retryMs?: number;
+}
+
+export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail {
+  const { write, blobs, mailboxes, log, retryMs = RETRY_MS } = options;
+
+  async function send(accountId: string, due: DueMail): Promise<void> {
+    const { id: dueId, kind, targets } = due;
+    const written = await write[kind]!(accountId, due);
+    const mailbox = mailboxes.of(accountId);
+    if ('skip' in written) {
+      await mailbox.ask('sendAutomaticMail', { dueId, outgoing: null });
+      log.info({ accountId, dueId, kind, targets, why: written.skip }, 'mail that arrived is not answered or sent on');
+      return;
+    }
+    const { message, sender, to, reportTo } = written;
+    const content = blobOf(message);
+    await blobs.put(content);
+    const summary = summarize(content.index);
+    const outgoing = { blob: content.hash, summary, sender, recipients: addressed(...to), reportTo };
+    const { reply } = await mailbox.ask('sendAutomaticMail', { dueId, outgoing });
+    log.info({ accountId, dueId, kind, to, outboundId: reply?.outboundId }, 'mail was queued because mail arrived');
+  }
+
+  /** The account then waits behind the others, if more is due. */
+  async function work(accountId: string, { signal }: WorkAttempt): Promise<number | undefined> {
+    const all = (await mailboxes.of(accountId).ask('dueAutomaticMail', {})).reply?.due ?? [];
+    // Another version may know further kinds.
+    const due = all.filter(({ kind }) => write[kind] !== undefined);
+    let sent = 0;
+    const faults: unknown[] = [];
+    for (const mail of due) {
+      if (signal.aborted) return undefined;
+      if (sent === IN_A_ROW) return 0;
+      // A message that cannot be read now does not stop the others.
+      await send(accountId, mail).then(
+        () => sent++,
+        (error: unknown) => faults.push(error),
+      );
+    }
+    if (faults.length > 0) throw faults[0];
+    return due.length > 0 ? 0 : undefined;
+  }
+
+  const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';
+  const queue = new WorkQueue({
+    work,
+    failed(accountId, err) {
+      if (!isGone(err)) log.warn({ accountId, err }, 'mail that is due because mail arrived waits');
+    },
+    isTemporary: (error) => !isGone(error),
+    workers: AT_ONCE,
+    most: MOST_WAITING,
+    backoff: { firstMs: retryMs, longestMs: LONGEST_RETRY_MS },
+  });
+  return {
+    note: (accountId) => void queue.add(accountId),
+    stop: () => queue.stop(),
+  };
+}

@@ -1,0 +1,58 @@
+// Which mail an account sends on, and whether it keeps a copy (docs/decisions/0097): its own forwarding, filters that forward, and aliases
+// whose targets are elsewhere. The commit that places a message records what is due; it is sent afterwards.
+import type { SentOnward } from '../../../mail-format/sent-onward.js';
+import type { MessageSummary } from '../../../mail-format/summary.js';
+import type { ArrivedEnvelope } from '../../../store/mailbox-rows.js';
+import type { Forwarding } from '../../../store/preferences.js';
+import type { FilterResult } from '../filters/delivery-plan.js';
+import type { MailboxTransaction } from '../state/transaction.js';
+
+export interface Forwards {
+  /** Addresses that get the message, each once. */
+  readonly targets: readonly string[];
+  /** The account keeps the message. */
+  readonly isKept: boolean;
+}
+
+interface Arrived {
+  readonly blob: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  readonly summary: MessageSummary;
+  readonly envelope: ArrivedEnvelope;
+}
+
+/** The copy is kept while a filter waits for the body: what it does needs an email. */
+export function forwardsOf(
+  { isEnabled, address, keepCopy }: Forwarding,
+  { plan, undecided }: Pick<FilterResult, 'plan' | 'undecided'>,
+): Forwards {
+  // A filter that deletes a message ends its way, except to where filters forward it.
+  const own = isEnabled && address !== null && !plan.remove ? [address] : [];
+  const isKept = plan.remove ? false : own.length === 0 || keepCopy || undecided.length > 0;
+  return { targets: [...new Set([...plan.forwardTo, ...own])], isKept };
+}
+
+/** Records the mail that is due. If the account keeps no email, the row holds the copy until all targets have the message. */
+export function dueForwards(
+  tx: MailboxTransaction,
+  { blob, receivedAt, summary, envelope }: Arrived,
+  { targets, isKept }: Forwards,
+): void {
+  if (targets.length === 0) return;
+  const copy = isKept ? null : summary;
+  tx.dueMail.add({ kind: 'forward', blob, receivedAt, ...envelope, targets, copy, isChecked: isCheckedBy(summary) });
+}
+
+const isCheckedBy = ({ hasAuthenticationResults }: MessageSummary): boolean => hasAuthenticationResults === true;
+
+/** Records mail for targets elsewhere: its sender is told when they refuse it. */
+export function sendOnward(
+  tx: MailboxTransaction,
+  { blob, receivedAt, envelope, summary }: Arrived,
+  { targets }: Pick<SentOnward, 'targets'>,
+): void {
+  const further = { isOnward: true };
+  const isChecked = isCheckedBy(summary);
+  tx.dueMail.add({ kind: 'forward', blob, receivedAt, ...envelope, targets, copy: null, isChecked, further });
+}

@@ -1,0 +1,107 @@
+// Mail that the server sends because mail arrived (docs/decisions/0097), and DSNs about it: queued as an outbound email of the account
+// without a copy in Sent.
+import { step } from '../../../machines/outbound-email/step.js';
+import { parseAddress } from '../../../mail-format/address.js';
+import { NEVER, type Notify } from '../../../mail-format/reports/dsn-request.js';
+import type { DueMail } from '../../../store/mailbox-rows.js';
+import type { OutboundRow } from '../../../store/outbound.js';
+import type { QueryHandlers } from '../../runtime/behavior.js';
+import type { Payload } from '../../runtime/protocol.js';
+import type { AutomaticOutgoing } from '../automatic-operations.js';
+import type { MailboxHandlers } from '../commands/command-handlers.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxState } from '../state/state.js';
+import type { MailboxTransaction } from '../state/transaction.js';
+import { newDraft } from './draft-rows.js';
+import { advanceFirst, firstAttempts } from './first-attempts.js';
+import { placeCopy } from './held-copies.js';
+
+/** Its sender, who is somebody else, is told of failures alone. */
+const FAILURE: Notify = ['FAILURE'];
+
+export const automaticCommands: Pick<MailboxHandlers<MailboxProtocol>, 'sendAutomaticMail'> = {
+  sendAutomaticMail: {
+    reads: ({ outgoing }) => (outgoing === null ? undefined : { outbound: { due: outgoing } }),
+    plan: (tx, payload) => ({ reply: { outboundId: send(tx, payload) } }),
+  },
+};
+
+const MOST_SHOWN = 100;
+
+export const automaticQueries: Pick<QueryHandlers<MailboxProtocol, MailboxState>, 'dueAutomaticMail'> = {
+  async dueAutomaticMail(state) {
+    const due: DueMail[] = [];
+    for (const mail of state.dueMail.values()) {
+      if (due.length === MOST_SHOWN) break;
+      if (!mail.isQueued) due.push(mail);
+    }
+    const copied = due.map(({ further, targets, ...mail }) => {
+      return { ...mail, targets: [...targets], ...(further !== undefined && { further: { ...further } }) };
+    });
+    return { reply: { due: copied } };
+  },
+};
+
+function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAutomaticMail'>): string | null {
+  const { dueId, outgoing } = payload;
+  const due = tx.dueMail.get(dueId);
+  if (due === undefined || due.isQueued) return null;
+  tx.begin();
+  if (outgoing === null) {
+    tx.dueMail.end(due);
+    placeCopy(tx, due);
+    return null;
+  }
+  // The outcome of the outbound email may be known with this commit: it ends a row that is queued.
+  if (due.copy === null) tx.dueMail.end(due);
+  else tx.dueMail.put({ ...due, isQueued: true });
+  queueAutomatic(tx, dueId, outgoing, payload);
+  return dueId;
+}
+
+/** The recipients of a message. */
+export const addressed = (...addresses: readonly string[]): AutomaticOutgoing['recipients'] =>
+  addresses.map((address) => ({ address, domain: parseAddress(address)?.domain ?? '' }));
+
+/** `payload`: that of the command which has read the outcomes of hosted recipients; otherwise they are delivered from the queue. */
+export function queueAutomatic(
+  tx: MailboxTransaction,
+  id: string,
+  { blob, summary, sender, recipients: addressees, reportTo }: AutomaticOutgoing,
+  payload?: unknown,
+): void {
+  const { now } = tx;
+  const recipients = addressees.map(({ address, domain }) => ({
+    id: tx.otherId(),
+    address,
+    displayName: null,
+    type: 'To' as const,
+    status: 'Pending' as const,
+    domain,
+    deliveredAt: null,
+    lastError: null,
+    statusCode: null,
+  }));
+  const notify = reportTo === null ? NEVER : FAILURE;
+  const asked = recipients.map((recipient) => [recipient.id, { notify, orcpt: null }] as const);
+  const first = firstAttempts(tx, payload, recipients);
+  const about = { now, recipients: asked.map(([of]) => ({ id: of, notify })), heldUntil: undefined };
+  const next = step(null, { type: 'enqueue', ...about, begins: first.begins }, ...first.events);
+  const { subject, messageId, inReplyTo, references, size } = summary;
+  const row: OutboundRow = {
+    ...newDraft(id, now),
+    blob,
+    sender,
+    subject,
+    messageId,
+    inReplyTo,
+    references,
+    size,
+    // An id of no email stands for the copy in Sent that it does not have.
+    emailId: tx.otherId(),
+    dsn: { ret: null, envid: null, recipients: Object.fromEntries(asked), ...(reportTo !== null && { reportTo }) },
+    recipients,
+  };
+  const parts = { before: undefined, recipients: 'all' as const, content: undefined, summary };
+  advanceFirst(tx, row, next, first, { summary: () => summary, parts });
+}

@@ -1,0 +1,67 @@
+// Mail that the server sends because mail arrived (docs/decisions/0097): the writers of its kinds, over the stores and keys of the node.
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Directory, HostedDomains } from '../../actors/directory/protocol.js';
+import { type AutomaticMail, startAutomaticMail } from '../../actors/mailbox/background/automatic-mail.js';
+import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import { readDkimKey } from '../../mail-format/authentication/dkim-key.js';
+import { SenderRewriting } from '../../mail-format/srs.js';
+import { clock } from '../../store/clock.js';
+import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
+import type { SettingStore } from '../../store/settings.js';
+import type { SigningKeyStore } from '../../store/signing-keys.js';
+import { addJob, type EngineContext } from './engine-context.js';
+import { forwardWriter } from './forward-writer.js';
+import type { EngineStores } from './stores.js';
+
+const SECRET_OCTETS = 32;
+
+/** All nodes share the secret, because a bounce may come to any of them. @throws StoreFault */
+export async function senderRewriting(settings: SettingStore): Promise<SenderRewriting> {
+  const initial = () => randomBytes(SECRET_OCTETS).toString('base64url');
+  return new SenderRewriting(await settings.getOrCreate('srs-secret', initial));
+}
+
+interface ArrivalMailParts {
+  readonly directory: Pick<Directory, 'isAddressOf'> & HostedDomains;
+  readonly rewriting: SenderRewriting;
+  readonly mailboxes: Mailboxes;
+}
+
+export function startArrivalMail(
+  context: EngineContext,
+  { blobs, accounts }: Pick<EngineStores, 'blobs' | 'accounts'>,
+  { directory, rewriting, mailboxes }: ArrivalMailParts,
+): AutomaticMail {
+  const { config, log } = context;
+  const keys = signingKeys(context);
+  const forward = forwardWriter({
+    blobs,
+    directory,
+    addressOf: async (accountId) => (await accounts.accountById(accountId))?.email,
+    rewriting,
+    async seal(message, seal) {
+      // Nodes that forward nothing do not load it, because it is large.
+      const { createSealer } = await import('../../message-checks/mailauth/arc-seal.js');
+      return createSealer(keys)(message, seal);
+    },
+    hostname: config.hostname,
+    now: () => clock.now(),
+  });
+  const automaticMail = startAutomaticMail({ write: { forward }, blobs, mailboxes, log });
+  addJob(context, 'mail that is due because mail arrived', () => automaticMail.stop());
+  return automaticMail;
+}
+
+/** The keys of a hosted domain; the one of `MANSIO_DKIM_KEY` where it has none. */
+function signingKeys({ config: { dkim }, node }: EngineContext): Pick<SigningKeyStore, 'keysOf'> {
+  const store = postgresSigningKeys(node.sql);
+  return {
+    async keysOf(domain) {
+      const own = await store.keysOf(domain);
+      if (own.length > 0 || dkim === undefined) return own;
+      const { algorithm, privateKey } = readDkimKey(await readFile(dkim.key, 'utf8'));
+      return [{ domain, selector: dkim.selector, algorithm, privateKey }];
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// Writes messages that accounts send on (docs/decisions/0097): the octets of the message stay as they are below new fields, so its
+// signatures remain valid. The envelope sender is rewritten (SRS), what the MX found is sealed (ARC), and Delivered-To tells later hosts, and
+// this one, which addresses the message has passed.
+import type { WriteMail } from '../../actors/mailbox/background/automatic-mail.js';
+import { canonicalAddress, parseSender } from '../../mail-format/address.js';
+import { claimsToBeFrom } from '../../mail-format/authentication/authentication-results.js';
+import { fieldValue, type HeaderLine, headerIn, headerLines } from '../../mail-format/header/header-lines.js';
+import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
+import type { SenderRewriting } from '../../mail-format/srs.js';
+import type { SealMessage } from '../../message-checks/mailauth/arc-seal.js';
+import type { BlobStore } from '../../store/blobs.js';
+import type { DueMail } from '../../store/mailbox-rows.js';
+
+export interface ForwardWriterOptions {
+  readonly blobs: Pick<BlobStore, 'index' | 'read'>;
+  readonly directory: {
+    hosts(domain: string): Promise<boolean>;
+    isAddressOf(accountId: string, address: string): Promise<boolean>;
+  };
+  /** The address of an account; undefined when it is deleted. */
+  readonly addressOf: (accountId: string) => Promise<string | undefined>;
+  readonly rewriting: SenderRewriting;
+  readonly seal: SealMessage;
+  /** The name of this host. */
+  readonly hostname: string;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+/** The most `Delivered-To` fields that are compared with the addresses of the account. */
+const MOST_PASSED = 100;
+
+export function forwardWriter(options: ForwardWriterOptions): WriteMail {
+  const { blobs, directory, hostname } = options;
+  const domainOf = (address: string) => parseSender(address)?.domain ?? '';
+
+  /** The address that the message is marked with. */
+  async function passedBy(accountId: string, { recipient }: DueMail): Promise<string | undefined> {
+    return recipient ?? (await options.addressOf(accountId));
+  }
+
+  async function hasPassed(accountId: string, due: DueMail, deliveredTo: readonly string[]): Promise<boolean> {
+    if (due.recipient !== null && wasDeliveredTo({ deliveredTo }, due.recipient)) return true;
+    // An alias belongs to nobody: only its address counts.
+    if (due.further?.['isOnward'] === true) return false;
+    for (const address of deliveredTo.slice(0, MOST_PASSED))
+      if (await directory.isAddressOf(accountId, address)) return true;
+    return false;
+  }
+
+  /** The account may have removed an address since. */
+  async function ownTargets(accountId: string, targets: readonly string[]): Promise<string[]> {
+    const areOwn = await Promise.all(targets.map((target) => directory.isAddressOf(accountId, target)));
+    return targets.filter((_, i) => areOwn[i]);
+  }
+
+  /** A hosted domain, for the envelope and for the seal. */
+  async function hostedDomain(accountId: string, address: string): Promise<string | undefined> {
+    const own = async () => domainOf((await options.addressOf(accountId)) ?? '');
+    for (const domain of [domainOf(address), await own()]) if (await directory.hosts(domain)) return domain;
+    return undefined;
+  }
+
+  /** SPF passes for mail of hosted domains, and targets here check none. */
+  async function senderOf({ sender }: DueMail, targets: readonly string[], domain: string | undefined) {
+    if (sender === '' || domain === undefined || (await directory.hosts(domainOf(sender)))) return sender;
+    const areHosted = await Promise.all(targets.map((target) => directory.hosts(domainOf(target))));
+    if (areHosted.every(Boolean)) return sender;
+    // A sender that cannot be rewritten is told of nothing.
+    return options.rewriting.rewrite(sender, domain, options.now()) ?? '';
+  }
+
+  return async (accountId, due) => {
+    const index = await blobs.index(due.blob);
+    const address = await passedBy(accountId, due);
+    if (index === undefined || address === undefined) return { skip: 'the message or its account does not exist' };
+    if (exceedsHopLimit(index)) return { skip: 'the message has passed too many hosts' };
+    if (await hasPassed(accountId, due, index.deliveredTo)) return { skip: 'the message has passed this account' };
+    const targets = due.targets.filter((target) => !index.deliveredTo.some((passed) => isSame(passed, target)));
+    const allowed = due.further?.['isOnward'] === true ? targets : await ownTargets(accountId, targets);
+    if (allowed.length === 0) return { skip: 'no target is left' };
+    const stored = Buffer.from(await blobs.read(due.blob, 0, index.size));
+    const { body, results, chain } = partsOf(stored, due, hostname);
+    const marked = Buffer.concat([Buffer.from(`Delivered-To: ${address}\r\n`), body]);
+    const domain = await hostedDomain(accountId, address);
+    const seal = domain === undefined ? '' : await options.seal(marked, { domain, results, chain });
+    const sender = await senderOf(due, allowed, domain);
+    const message = Buffer.concat([Buffer.from(seal, 'latin1'), marked]);
+    return { message, sender, to: allowed, reportTo: due.sender === '' ? null : due.sender };
+  };
+}
+
+const isSame = (one: string, other: string): boolean => canonicalAddress(one) === canonicalAddress(other);
+
+/** The message without the Return-Path of its delivery here, and what the MX wrote about it. */
+function partsOf(stored: Buffer, { isChecked }: DueMail, hostname: string) {
+  const lines = headerLines(headerIn(stored));
+  const start = lines[0]?.name === 'return-path' ? lines[0].end : 0;
+  const own = isChecked ? lines.find((line) => isOwn(line, hostname)) : undefined;
+  const value = own && fieldValue(own);
+  const found = /;\s*arc=(pass|fail)\b/.exec(value ?? '')?.[1] as 'pass' | 'fail' | undefined;
+  return { body: stored.subarray(start), results: value ?? `${hostname}; none`, chain: found ?? ('none' as const) };
+}
+
+const isOwn = (line: HeaderLine, hostname: string): boolean =>
+  line.name === 'authentication-results' && claimsToBeFrom(hostname, fieldValue(line));
