@@ -623,6 +623,14 @@ export interface Senders {
   readonly blocked: readonly string[];
 }
 
+export interface Forwarding {
+  readonly isEnabled: boolean;
+  /** A verified address of the account at a domain that is not hosted here */
+  readonly address: string | null;
+  /** Whether the account keeps what is forwarded */
+  readonly keepCopy: boolean;
+}
+
 export interface Quota {
   readonly bytes: QuotaResource;
   readonly messages: QuotaResource;
@@ -821,6 +829,7 @@ export interface Filter {
   readonly flag: boolean | string | null;
   readonly assignLabelId: string | null;
   readonly moveToFolderId: string | null;
+  readonly forwardTo: string | null;
   readonly delete: boolean | null;
   readonly stop: boolean | null;
   readonly disabledReason: 'folderDeleted' | null;
@@ -865,6 +874,8 @@ export type FilterInput = {
   readonly assignLabelId?: string | null | undefined;
   /** A folder of the account (id or role), in place of the inbox; not Drafts */
   readonly moveToFolderId?: string | null | undefined;
+  /** A verified address of the account at a domain that is not hosted here */
+  readonly forwardTo?: string | null | undefined;
   readonly delete?: boolean | null | undefined;
   /** Filters after this one are not evaluated */
   readonly stop?: boolean | null | undefined;
@@ -1557,6 +1568,17 @@ export interface Paths {
     /** Replace the lists of senders. */
     readonly PUT: {
       readonly body: Senders;
+      readonly reply: undefined;
+    };
+  };
+  '/api/forwarding': {
+    /** Where the mail of the account is sent on. */
+    readonly GET: {
+      readonly reply: Forwarding;
+    };
+    /** Send the mail of the account on, or stop it. */
+    readonly PUT: {
+      readonly body: Forwarding;
       readonly reply: undefined;
     };
   };
