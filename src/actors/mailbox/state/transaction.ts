@@ -1,7 +1,5 @@
-// The transaction of one commit: the changes of a batch of commands, and a view of the mailbox as if they were committed
-// (changed-mailbox.ts), so that later commands of the batch see the changes of earlier ones. Every change is a record, which is kept and
-// applied.
-
+// The transaction of one commit: the changes of a batch of commands, each a record, and a view of the mailbox as if they were committed
+// (changed-mailbox.ts), so that later commands of the batch see the changes of earlier ones.
 import type { RetryPolicy } from '../../../machines/outbound-email/retry.js';
 import { isUuid } from '../../../mail-format/ids.js';
 import type { ListedSenders } from '../../../mail-format/senders.js';
