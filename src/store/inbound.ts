@@ -31,7 +31,7 @@ export function detailOf({
 }
 
 /** A bounce and its source. */
-export interface ReturnedMail extends Bounce {
+interface ReturnedMail extends Bounce {
   readonly source: BounceSource;
 }
 

@@ -6,7 +6,7 @@ import type { SigningKey, SigningKeyStore } from '../../store/signing-keys.js';
 import { findChain } from './arc.js';
 import type { Lookups } from './lookups.js';
 
-export interface Seal {
+interface Seal {
   /** A hosted domain. */
   readonly domain: string;
   /** The value of the field Authentication-Results that this server wrote: its name and the results. */

@@ -19,7 +19,7 @@ const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 
 /** A message that the server has written. */
-export interface WrittenMail {
+interface WrittenMail {
   readonly message: Uint8Array;
   /** The envelope sender; '' is the null sender. */
   readonly sender: string;
