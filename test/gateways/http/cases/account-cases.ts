@@ -8,6 +8,7 @@ import {
   KEY_ID,
   SERVICE_KEY_ID,
   SESSION_ID,
+  VERIFIED_ELSEWHERE,
 } from '../fake-account-api.js';
 import { ALICE, BOB } from '../fakes.js';
 import { VAPID_KEY } from '../gateway.js';
@@ -296,6 +297,18 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       values.map((value) => ({ json: { [name]: value }, status: 400, check: errorsOn(name) })),
     ),
     ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
+  ],
+  'GET /api/forwarding': [
+    { status: 200, check: (t, body) => t.deepEqual(body, { isEnabled: false, address: null, keepCopy: true }) },
+    ...NOT_OWNER,
+  ],
+  'PUT /api/forwarding': [
+    { json: { isEnabled: true, address: VERIFIED_ELSEWHERE.toUpperCase(), keepCopy: false }, status: 204 },
+    { json: { isEnabled: false, address: null, keepCopy: true }, status: 204 },
+    { json: { isEnabled: true, address: null, keepCopy: true }, status: 400, check: errorsOn('address') },
+    { json: { isEnabled: false, address: 'x@other.test', keepCopy: true }, status: 400, check: errorsOn('address') },
+    { json: { isEnabled: true, address: VERIFIED_ELSEWHERE }, status: 400, check: errorsOn('keepCopy') },
+    ...NOT_OWNER.map((one) => ({ ...one, json: { isEnabled: false, address: null, keepCopy: true } })),
   ],
   'GET /api/senders': [
     { status: 200, check: (t, body) => t.deepEqual(body, { allowed: [], blocked: [] }) },
