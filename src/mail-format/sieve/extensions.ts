@@ -1,0 +1,25 @@
+// The extensions that scripts may require, by the names that IANA has registered.
+
+export const SIEVE_EXTENSIONS: readonly string[] = [
+  'body',
+  'comparator-i;ascii-casemap',
+  'comparator-i;ascii-numeric',
+  'comparator-i;octet',
+  'copy',
+  'date',
+  'duplicate',
+  'editheader',
+  'envelope',
+  'ereject',
+  'fileinto',
+  'imap4flags',
+  'include',
+  'index',
+  'mailbox',
+  'reject',
+  'relational',
+  'special-use',
+  'subaddress',
+  'vacation',
+  'variables',
+];

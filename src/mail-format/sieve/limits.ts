@@ -1,0 +1,33 @@
+// The bounds of a run, so that no script takes much time or memory, whatever it does.
+
+export interface SieveBounds {
+  /** Commands, tests and comparisons; long texts count as several. */
+  readonly steps: number;
+  /** The octets of one value of a variable; longer ones are cut (RFC 5229 §6). */
+  readonly variableOctets: number;
+  /** The octets of all variables. */
+  readonly variablesOctets: number;
+  readonly variables: number;
+  readonly actions: number;
+  readonly redirects: number;
+  /** The scripts that are included, in all and within each other. */
+  readonly includes: number;
+  readonly includeDepth: number;
+  /** The edits of the header. */
+  readonly edits: number;
+  /** The keys that one run tracks. */
+  readonly trackedKeys: number;
+}
+
+export const SIEVE_BOUNDS: SieveBounds = {
+  steps: 100_000,
+  variableOctets: 65_536,
+  variablesOctets: 1_048_576,
+  variables: 128,
+  actions: 32,
+  redirects: 4,
+  includes: 64,
+  includeDepth: 10,
+  edits: 100,
+  trackedKeys: 16,
+};
