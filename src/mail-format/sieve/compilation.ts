@@ -1,11 +1,11 @@
 // What the compilers of commands and tests share: the required extensions, strings with variables, blocks and tests.
-import { SIEVE_EXTENSIONS } from './extensions.js';
-import type { Check, SieveInclude, Step } from './program.js';
+import type { SieveSupport } from './extensions.js';
+import type { Check, SieveInclude, SieveStep } from './run.js';
 import { type Call, type Position, SieveError, type StringNode } from './syntax.js';
 import { type Text, textOf } from './text.js';
 
 export interface Compilers {
-  readonly block: (calls: readonly Call[], compilation: Compilation) => readonly Step[];
+  readonly block: (calls: readonly Call[], compilation: Compilation) => readonly SieveStep[];
   readonly test: (call: Call, compilation: Compilation) => Check;
 }
 
@@ -13,15 +13,17 @@ export class Compilation {
   readonly extensions = new Set<string>();
   readonly includes: SieveInclude[] = [];
   readsBody = false;
+  readonly support: SieveSupport;
   readonly #compilers: Compilers;
 
-  constructor(compilers: Compilers) {
+  constructor(compilers: Compilers, support: SieveSupport) {
     this.#compilers = compilers;
+    this.support = support;
   }
 
   /** @throws SieveError */
   require({ text, at }: StringNode): void {
-    if (!SIEVE_EXTENSIONS.includes(text)) throw new SieveError(at, `the extension "${text}" is not supported`);
+    if (!this.support.extensions.includes(text)) throw new SieveError(at, `the extension "${text}" is not supported`);
     this.extensions.add(text);
   }
 
@@ -47,7 +49,7 @@ export class Compilation {
   }
 
   /** @throws SieveError */
-  block(calls: readonly Call[]): readonly Step[] {
+  block(calls: readonly Call[]): readonly SieveStep[] {
     return this.#compilers.block(calls, this);
   }
 

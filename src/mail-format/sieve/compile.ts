@@ -3,9 +3,9 @@
 import { Arguments, expectShape } from './arguments.js';
 import { COMMANDS } from './commands/table.js';
 import { Compilation } from './compilation.js';
+import { DELIVERED, type SieveSupport } from './extensions.js';
 import { parseSieve } from './parser.js';
-import { type Check, type Flow, runSteps, type SieveScript, type Step } from './program.js';
-import type { Run } from './run.js';
+import { type Check, type Flow, type Run, runSteps, type SieveScript, type SieveStep } from './run.js';
 import { type Call, SieveError, type SieveFault } from './syntax.js';
 import { TESTS } from './tests/table.js';
 
@@ -15,11 +15,14 @@ const MOST_FAULTS = 20;
 type Compiled = { readonly script: SieveScript } | { readonly faults: readonly SieveFault[] };
 
 /** Never throws. Faults are in the order of the script; a fault of the syntax is the only one. */
-export function compileSieve(text: string): Compiled {
+export function compileSieve(text: string, support: SieveSupport = DELIVERED): Compiled {
   const faults: SieveFault[] = [];
   try {
     const calls = parseSieve(text);
-    const compilation = new Compilation({ block: (block, within) => blockOf(block, within, faults), test: testOf });
+    const compilation = new Compilation(
+      { block: (block, within) => blockOf(block, within, faults), test: testOf },
+      support,
+    );
     const required = requireAll(calls, compilation, faults);
     const steps = blockOf(calls.slice(required), compilation, faults);
     const { extensions, readsBody, includes } = compilation;
@@ -56,8 +59,8 @@ function attempt(faults: SieveFault[], compile: () => void): void {
   }
 }
 
-function blockOf(calls: readonly Call[], compilation: Compilation, faults: SieveFault[]): readonly Step[] {
-  const steps: Step[] = [];
+function blockOf(calls: readonly Call[], compilation: Compilation, faults: SieveFault[]): readonly SieveStep[] {
+  const steps: SieveStep[] = [];
   for (let i = 0; i < calls.length; ) {
     const count = calls[i]!.name === 'if' ? branchesAt(calls, i) : 1;
     const commands = calls.slice(i, i + count);
@@ -78,7 +81,7 @@ function branchesAt(calls: readonly Call[], from: number): number {
   return (calls[end]?.name === 'else' ? end + 1 : end) - from;
 }
 
-function stepOf(call: Call, compilation: Compilation): Step {
+function stepOf(call: Call, compilation: Compilation): SieveStep {
   if (call.name === 'require') throw new SieveError(call.at, 'require stands before all other commands');
   if (call.name === 'elsif' || call.name === 'else') throw new SieveError(call.at, `${call.name} follows no if`);
   const command = Object.hasOwn(COMMANDS, call.name) ? COMMANDS[call.name] : undefined;
@@ -106,10 +109,10 @@ function testOf(call: Call, compilation: Compilation): Check {
 
 interface Branch {
   readonly check: Check;
-  readonly steps: readonly Step[];
+  readonly steps: readonly SieveStep[];
 }
 
-function choiceOf(calls: readonly Call[], compilation: Compilation): Step {
+function choiceOf(calls: readonly Call[], compilation: Compilation): SieveStep {
   const branches = calls.map((call): Branch => {
     const isElse = call.name === 'else';
     expectShape(call, { tests: isElse ? 0 : 1, block: true });

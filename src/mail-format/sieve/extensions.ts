@@ -1,25 +1,48 @@
-// The extensions that scripts may require, by the names that IANA has registered.
+// What scripts may use: the extensions of Sieve, by the names that IANA has registered, and the actions of the base language that need more
+// than the mailbox.
 
-export const SIEVE_EXTENSIONS: readonly string[] = [
-  'body',
-  'comparator-i;ascii-casemap',
-  'comparator-i;ascii-numeric',
-  'comparator-i;octet',
-  'copy',
-  'date',
-  'duplicate',
-  'editheader',
-  'envelope',
-  'ereject',
-  'fileinto',
-  'imap4flags',
-  'include',
-  'index',
-  'mailbox',
-  'reject',
-  'relational',
-  'special-use',
-  'subaddress',
-  'vacation',
-  'variables',
-];
+export interface SieveSupport {
+  readonly extensions: readonly string[];
+  /** Whether `redirect` is carried out. */
+  readonly redirects: boolean;
+}
+
+/** What the interpreter has. */
+export const INTERPRETED: SieveSupport = {
+  extensions: [
+    'body',
+    'comparator-i;ascii-casemap',
+    'comparator-i;ascii-numeric',
+    'comparator-i;octet',
+    'copy',
+    'date',
+    'duplicate',
+    'editheader',
+    'envelope',
+    'ereject',
+    'fileinto',
+    'imap4flags',
+    'include',
+    'index',
+    'mailbox',
+    'reject',
+    'relational',
+    'special-use',
+    'subaddress',
+    'vacation',
+    'variables',
+  ],
+  redirects: true,
+};
+
+/** Extensions whose facts the delivery does not know, or whose actions it does not carry out. */
+const NOT_DELIVERED = new Set(['duplicate', 'editheader', 'envelope', 'ereject', 'reject', 'vacation']);
+
+/** What scripts of accounts may use: the compiler refuses the rest, so that no script does less than it says. */
+export const DELIVERED: SieveSupport = {
+  extensions: INTERPRETED.extensions.filter((name) => !NOT_DELIVERED.has(name)),
+  redirects: false,
+};
+
+/** The extensions that scripts of accounts may require. */
+export const SIEVE_EXTENSIONS = DELIVERED.extensions;

@@ -2,9 +2,8 @@
 // out. Time and memory of a run are bounded (limits.ts).
 import type { SieveResult } from './actions.js';
 import { SIEVE_BOUNDS, type SieveBounds } from './limits.js';
-import type { SieveEnvironment, SieveMessage } from './message.js';
-import { runSteps, type SieveScript } from './program.js';
-import { Run } from './run.js';
+import type { SieveMessage } from './message.js';
+import { Run, runSteps, type SieveEnvironment, type SieveScript } from './run.js';
 import { SieveError } from './syntax.js';
 
 export { compileSieve } from './compile.js';

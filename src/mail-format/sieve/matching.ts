@@ -1,4 +1,4 @@
-// Match types and comparators of tests (RFC 5228 §2.7, RFC 5231): read from the arguments of a test, then applied to values and keys.
+// SieveMatch types and comparators of tests (RFC 5228 §2.7, RFC 5231): read from the arguments of a test, then applied to values and keys.
 import type { Arguments, Tags } from './arguments.js';
 import { type Comparator, fold, isComparator, order } from './comparators.js';
 import type { Compilation } from './compilation.js';
@@ -28,7 +28,7 @@ const RELATIONS = {
 type Relation = (typeof RELATIONS)[keyof typeof RELATIONS];
 
 /** How a test compares. */
-export interface Match {
+export interface SieveMatch {
   readonly type: 'is' | 'contains' | 'matches' | 'value' | 'count';
   readonly comparator: Comparator;
   readonly relation: Relation;
@@ -37,7 +37,7 @@ export interface Match {
 }
 
 /** @throws SieveError */
-export function matchOf(given: Arguments, compilation: Compilation): Match {
+export function matchOf(given: Arguments, compilation: Compilation): SieveMatch {
   const type = given.oneOf(['is', 'contains', 'matches', 'value', 'count']) ?? 'is';
   const comparator = comparatorOf(given, compilation);
   if (comparator === 'i;ascii-numeric' && (type === 'contains' || type === 'matches')) {
@@ -70,7 +70,7 @@ function relationOf(given: Arguments, compilation: Compilation, type: string): R
  * Whether a value matches a key. `:count` compares the number of values; the others look at values one after the other, which may be made
  * only when they are looked at. @throws SieveError when the run has used up its steps
  */
-export function isMatch(run: Run, match: Match, values: Iterable<string>, keys: readonly Text[]): boolean {
+export function isMatch(run: Run, match: SieveMatch, values: Iterable<string>, keys: readonly Text[]): boolean {
   const given = run.texts(keys);
   if (match.type === 'count') {
     const count = String([...values].length);
@@ -83,7 +83,11 @@ export function isMatch(run: Run, match: Match, values: Iterable<string>, keys: 
   return false;
 }
 
-function comparing(run: Run, { type, comparator, relation, isKept }: Match, key: string): (value: string) => boolean {
+function comparing(
+  run: Run,
+  { type, comparator, relation, isKept }: SieveMatch,
+  key: string,
+): (value: string) => boolean {
   if (type === 'matches') {
     const pattern = patternOf(fold(comparator, key));
     return (value) => matches(run, pattern, comparator, value, isKept);

@@ -1,13 +1,62 @@
-// The state of a run: the bounds that it uses up, its variables, the header that it edits, and its actions. Commands and tests change it;
+// A compiled script, which is closures, and the state of a run that they change: the bounds that it uses up, its variables, the header that it edits, and its actions. Commands and tests change it;
 // index.ts starts a run and reads its result.
 import type { FileintoAction, KeepAction, SieveAction, TrackedKey } from './actions.js';
 import { EditableHeader } from './editable-header.js';
 import type { SieveBounds } from './limits.js';
-import type { SieveBody, SieveEnvironment, SieveMessage } from './message.js';
-import type { SieveScript } from './program.js';
+import type { SieveBody, SieveMessage } from './message.js';
 import { type Position, SieveError } from './syntax.js';
 import type { Reference, Text } from './text.js';
 import { cutToOctets, Variables } from './variables.js';
+
+/** What follows a command: the next one, the end of the script that includes this one (`return`), or the end of all. */
+export type Flow = 'next' | 'return' | 'stop';
+
+export type SieveStep = (run: Run) => Flow;
+export type Check = (run: Run) => boolean;
+
+export interface SieveScript {
+  readonly steps: readonly SieveStep[];
+  /** The extensions that the script requires. */
+  readonly extensions: ReadonlySet<string>;
+  /** Whether the script looks at the body of the message. */
+  readonly readsBody: boolean;
+  /** The scripts that it includes. */
+  readonly includes: readonly SieveInclude[];
+}
+
+export interface SieveInclude {
+  readonly location: 'personal' | 'global';
+  readonly name: string;
+}
+
+/** Runs commands in order until one does not lead to the next. */
+export function runSteps(steps: readonly SieveStep[], run: Run): Flow {
+  for (const step of steps) {
+    const flow = step(run);
+    if (flow !== 'next') return flow;
+  }
+  return 'next';
+}
+
+/** The facts of a delivery, and what a script may look up. */
+export interface SieveEnvironment {
+  /** In ms since the epoch. */
+  readonly now: number;
+  /** The zone of dates when a script names none, in minutes east of UTC. */
+  readonly zone: number;
+  /** The envelope sender, '' for the null sender; undefined when it is unknown. */
+  readonly sender: string | undefined;
+  /** The address that the message was sent to; undefined when it is unknown. */
+  readonly recipient: string | undefined;
+  /** Whether a folder with this path is there. */
+  readonly hasFolder: (path: string) => boolean;
+  /** The path of the folder with this attribute (RFC 6154, such as `\Junk`), in any case; undefined without one. */
+  readonly specialUse: (attribute: string) => string | undefined;
+  /** Whether a delivery of the last time has tracked this key (RFC 7352). */
+  readonly isTracked: (key: string) => boolean;
+  /** Undefined when there is no such script. */
+  readonly include: (location: 'personal' | 'global', name: string) => SieveScript | undefined;
+}
 
 /** Characters that count as one step. */
 const CHARACTERS_OF_STEP = 256;
@@ -18,7 +67,7 @@ export class Run {
   readonly bounds: SieveBounds;
   readonly header: EditableHeader;
   readonly #globals: Variables;
-  /** Of the script that runs now: scripts that are included have their own. */
+  /** The variables of the script that runs now: scripts that are included have their own. */
   #locals: Variables;
   #matched: readonly string[] = [];
   /** The internal variable of flags (RFC 5232 §2). */
@@ -29,7 +78,8 @@ export class Run {
   isImplicitKeep = true;
   readonly #actions: SieveAction[] = [];
   readonly #tracked = new Map<string, number>();
-  readonly #once = new Set<SieveScript>();
+  /** The scripts that were included, by location and name. */
+  readonly #included = new Set<string>();
   #redirects = 0;
   #steps = 0;
   #includes = 0;
@@ -141,20 +191,20 @@ export class Run {
     return [...this.#tracked].map(([key, seconds]) => ({ key, seconds }));
   }
 
-  /** Whether an `include :once` has met the script before, or a plain one. */
-  isIncluded(script: SieveScript): boolean {
-    return this.#once.has(script);
+  /** Whether the script has been included before. */
+  isIncluded(script: string): boolean {
+    return this.#included.has(script);
   }
 
   /** Runs `within` as another script: with variables and match values of its own. @throws SieveError */
-  include<Result>(script: SieveScript, within: () => Result): Result {
+  include<Result>(script: string, within: () => Result): Result {
     const { at } = this;
     if (++this.#includes > this.bounds.includes) this.fail('the script includes too many scripts');
     if (++this.#includeDepth > this.bounds.includeDepth) this.fail('scripts include each other too deep');
     const [locals, matched] = [this.#locals, this.#matched];
     this.#locals = new Variables(this.bounds, this.#globals);
     this.#matched = [];
-    this.#once.add(script);
+    this.#included.add(script);
     const result = within();
     this.#locals = locals;
     this.#matched = matched;

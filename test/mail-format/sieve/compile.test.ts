@@ -1,15 +1,16 @@
 // Tests the compiler of Sieve scripts: what it accepts, and the line and column of each fault.
-import { compileSieve, SIEVE_EXTENSIONS } from '../../../src/mail-format/sieve/index.js';
+import { INTERPRETED } from '../../../src/mail-format/sieve/extensions.js';
+import { compileSieve } from '../../../src/mail-format/sieve/index.js';
 import test from '../../support/test.js';
 
 /** The faults as `line:column message`. */
 function faultsOf(text: string): string[] {
-  const compiled = compileSieve(text);
+  const compiled = compileSieve(text, INTERPRETED);
   return 'faults' in compiled ? compiled.faults.map(({ line, column, message }) => `${line}:${column} ${message}`) : [];
 }
 
 test('a script of each command and test compiles', (t) => {
-  const script = `require ${JSON.stringify(SIEVE_EXTENSIONS)};
+  const script = `require ${JSON.stringify(INTERPRETED.extensions)};
     # a comment
     if allof (header :contains ["Subject", "X-Topic"] "sieve", not exists "X-Spam", size :over 1M) { /* another */
       fileinto :copy :create :flags ["\\\\Seen", "work"] "Lists/Sieve";
@@ -33,6 +34,16 @@ I am away.
     if false { reject "no"; ereject "no"; }
   `;
   t.deepEqual(faultsOf(script), []);
+});
+
+test('scripts of accounts cannot use what a delivery does not carry out', (t) => {
+  const faultIn = (text: string) => {
+    const compiled = compileSieve(text);
+    return 'faults' in compiled ? compiled.faults[0]?.message : undefined;
+  };
+  t.is(faultIn('redirect "a@example.org";'), 'redirect is not supported');
+  t.is(faultIn('require "reject";'), 'the extension "reject" is not supported');
+  t.is(faultIn('require "fileinto"; fileinto "a";'), undefined);
 });
 
 test('a fault names its line and column', (t) => {

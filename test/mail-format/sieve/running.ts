@@ -1,9 +1,10 @@
 // Runs scripts on messages that tests write as text.
 import { headerPairs } from '../../../src/mail-format/header/header-pairs.js';
+import { INTERPRETED } from '../../../src/mail-format/sieve/extensions.js';
 import { compileSieve, runSieve } from '../../../src/mail-format/sieve/index.js';
 import { SIEVE_BOUNDS } from '../../../src/mail-format/sieve/limits.js';
-import type { SieveEnvironment, SieveMessage } from '../../../src/mail-format/sieve/message.js';
-import type { SieveScript } from '../../../src/mail-format/sieve/program.js';
+import type { SieveMessage } from '../../../src/mail-format/sieve/message.js';
+import type { SieveEnvironment, SieveScript } from '../../../src/mail-format/sieve/run.js';
 
 export const LETTER = `Received: from a.example (a.example [192.0.2.1]) by mx.example; Fri, 27 Nov 2026 10:00:00 +0100
 Received: from b.example by a.example; Fri, 27 Nov 2026 09:59:59 +0100
@@ -19,7 +20,7 @@ this is the body.
 `;
 
 export function compiled(text: string): SieveScript {
-  const result = compileSieve(text);
+  const result = compileSieve(text, INTERPRETED);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.script;
 }

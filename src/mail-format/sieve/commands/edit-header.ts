@@ -1,7 +1,7 @@
 // `addheader` and `deleteheader` (RFC 5293): they edit the header that later tests and actions see. Fields that show the way of a message,
 // or that it is automatic, are never deleted (RFC 5293 §6).
 import { Arguments, type Tags } from '../arguments.js';
-import { isMatch, MATCH_TAGS, type Match, matchOf } from '../matching.js';
+import { isMatch, MATCH_TAGS, matchOf, type SieveMatch } from '../matching.js';
 import type { Run } from '../run.js';
 import { type Position, SieveError } from '../syntax.js';
 import { checkFieldNames, chosen, FIELD_NAME, indexOf } from '../tests/index-tags.js';
@@ -60,7 +60,7 @@ export const EDIT_COMMANDS: Commands = {
 function matching<Field extends { value: string; name: string }>(
   run: Run,
   fields: readonly Field[],
-  match: Match,
+  match: SieveMatch,
   patterns: readonly Text[],
 ): readonly Field[] {
   const value = (field: Field) => run.header.decoded(field);

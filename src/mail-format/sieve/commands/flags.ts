@@ -4,7 +4,7 @@ import type { Compilation } from '../compilation.js';
 import { flagsIn, withoutFlags } from '../flag-lists.js';
 import type { Call } from '../syntax.js';
 import { nameOf } from '../variable-names.js';
-import type { Command, Commands } from './command.js';
+import type { Commands, SieveCommand } from './command.js';
 
 type Change = (before: readonly string[], named: readonly string[]) => readonly string[];
 
@@ -14,11 +14,11 @@ export const FLAG_COMMANDS: Commands = {
   removeflag: changing(withoutFlags),
 };
 
-function changing(change: Change): Command {
+function changing(change: Change): SieveCommand {
   return { needs: ['imap4flags'], compile: (call, compilation) => compileChange(call, compilation, change) };
 }
 
-function compileChange(call: Call, compilation: Compilation, change: Change): ReturnType<Command['compile']> {
+function compileChange(call: Call, compilation: Compilation, change: Change): ReturnType<SieveCommand['compile']> {
   const given = new Arguments(call, compilation, {}, ['string', 'strings'], 'first');
   const isInternal = given.count === 1;
   const names = given.texts(isInternal ? 0 : 1);

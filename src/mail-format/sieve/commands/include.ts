@@ -1,6 +1,6 @@
 // `include`, `return` and `global` (RFC 6609). The caller of a run finds the scripts; each has variables of its own, besides the global ones.
 import { Arguments, type Tags } from '../arguments.js';
-import { runSteps } from '../program.js';
+import { runSteps } from '../run.js';
 import { SieveError } from '../syntax.js';
 import { nameOf } from '../variable-names.js';
 import type { Commands } from './command.js';
@@ -24,8 +24,9 @@ export const INCLUDE_COMMANDS: Commands = {
       return (run) => {
         const script = run.environment.include(location, name);
         if (script === undefined) return isOptional ? undefined : run.fail(`there is no ${location} script "${name}"`);
-        if (isOnce && run.isIncluded(script)) return undefined;
-        const flow = run.include(script, () => runSteps(script.steps, run));
+        const key = `${location} ${name}`;
+        if (isOnce && run.isIncluded(key)) return undefined;
+        const flow = run.include(key, () => runSteps(script.steps, run));
         return flow === 'stop' ? 'stop' : 'next';
       };
     },

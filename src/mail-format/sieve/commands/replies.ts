@@ -7,7 +7,7 @@ import type { VacationAction } from '../actions.js';
 import { Arguments, type Tags } from '../arguments.js';
 import { type Position, SieveError } from '../syntax.js';
 import type { Text } from '../text.js';
-import type { Command, Commands } from './command.js';
+import type { Commands, SieveCommand } from './command.js';
 
 const VACATION_TAGS: Tags = {
   days: { value: 'number' },
@@ -56,7 +56,7 @@ export const REPLY_COMMANDS: Commands = {
   },
 };
 
-function rejecting(command: 'reject' | 'ereject'): Command {
+function rejecting(command: 'reject' | 'ereject'): SieveCommand {
   return {
     needs: [command],
     compile(call, compilation) {

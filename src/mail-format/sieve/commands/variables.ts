@@ -5,7 +5,7 @@ import type { Commands } from './command.js';
 
 type Modifier = (text: string) => string;
 
-/** By falling precedence (RFC 5229 §4.1). */
+/** The highest precedence comes first (RFC 5229 §4.1). */
 const MODIFIERS: readonly (readonly [tag: string, precedence: number, modify: Modifier])[] = [
   ['lower', 40, (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())],
   ['upper', 40, (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())],

@@ -1,12 +1,12 @@
 // The tests of header and envelope (RFC 5228 §5): `header`, `exists`, `address`, `envelope`.
 import { Arguments } from '../arguments.js';
 import type { Compilation } from '../compilation.js';
-import { isMatch, MATCH_TAGS, matchOf } from '../matching.js';
+import { isMatch, MATCH_TAGS, matchOf, type SieveMatch } from '../matching.js';
 import type { SieveField } from '../message.js';
 import type { Run } from '../run.js';
 import { SieveError } from '../syntax.js';
 import type { Text } from '../text.js';
-import { ADDRESS_TAGS, addressPartOf, partOfAddress } from './address-parts.js';
+import { ADDRESS_TAGS, type AddressPart, addressPartOf, partOfAddress } from './address-parts.js';
 import { checkFieldNames, chosen, INDEX_TAGS, type Index, indexOf } from './index-tags.js';
 import type { SieveTests } from './sieve-test.js';
 
@@ -59,9 +59,9 @@ export const HEADER_TESTS: SieveTests = {
       const [match, index, part] = [matchOf(given, compilation), indexOf(given), addressPartOf(given)];
       const [names, keys] = [given.texts(0), given.texts(1)];
       return (run) => {
-        const addresses = fieldsOf(run, names, index).flatMap((field) => run.header.addresses(field));
-        const parts = addresses.flatMap(({ address }) => (address === '' ? [] : (partOfAddress(address, part) ?? [])));
-        return isMatch(run, match, parts, keys);
+        const found = fieldsOf(run, names, index).flatMap((field) => run.header.addresses(field));
+        const addresses = found.flatMap(({ address }) => (address === '' ? [] : address));
+        return isMatch(run, match, partsOf(addresses, match, part), keys);
       };
     },
   },
@@ -78,8 +78,7 @@ export const HEADER_TESTS: SieveTests = {
       const [names, keys] = [given.texts(0), given.texts(1)];
       return (run) => {
         const addresses = run.texts(names).flatMap((name) => envelopeOf(run, name) ?? []);
-        const parts = addresses.flatMap((address) => (address === '' ? '' : (partOfAddress(address, part) ?? [])));
-        return isMatch(run, match, parts, keys);
+        return isMatch(run, match, partsOf(addresses, match, part), keys);
       };
     },
   },
@@ -91,6 +90,12 @@ export function fieldsOf(run: Run, names: readonly Text[], index: Index | undefi
     run.texts(names).flatMap((name) => run.header.named(name)),
     index,
   );
+}
+
+/** `:count` counts addresses, whatever their parts are (RFC 5231 §4.2). The null sender has the part '' only. */
+function partsOf(addresses: readonly string[], { type }: SieveMatch, part: AddressPart): readonly string[] {
+  if (type === 'count') return addresses;
+  return addresses.flatMap((address) => (address === '' ? '' : (partOfAddress(address, part) ?? [])));
 }
 
 function* decodedOf(run: Run, fields: readonly SieveField[]): Generator<string> {

@@ -1,7 +1,7 @@
 // The tests of RFC 5228 §5 that look at no text: constants, combinations of tests, and the size of the message.
 import { Arguments, expectShape } from '../arguments.js';
 import type { Compilation } from '../compilation.js';
-import type { Check } from '../program.js';
+import type { Check } from '../run.js';
 import { type Call, SieveError } from '../syntax.js';
 import type { SieveTests } from './sieve-test.js';
 

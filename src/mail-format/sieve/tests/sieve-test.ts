@@ -1,6 +1,6 @@
 // A test in the table of tests.
 import type { Compilation } from '../compilation.js';
-import type { Check } from '../program.js';
+import type { Check } from '../run.js';
 import type { Call } from '../syntax.js';
 
 interface SieveTest {

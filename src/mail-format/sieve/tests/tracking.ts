@@ -50,7 +50,7 @@ function idOf(run: Run, header: Text | undefined, uniqueId: Text | undefined): s
   return field === undefined ? undefined : field.value;
 }
 
-/** Of one size, whatever the handle and the id are. */
+/** Has one size, whatever the handle and the id are. */
 const keyOf = (handle: string, id: string): string =>
   createHash('sha256')
     .update(JSON.stringify([handle, id]))
