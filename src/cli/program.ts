@@ -24,6 +24,7 @@ import { registerReports } from './reports.js';
 import { registerServe } from './serve.js';
 import { registerSetup } from './setup/setup.js';
 import { onStore } from './store.js';
+import { registerSuppression } from './suppression.js';
 import { registerTrace } from './trace.js';
 import { registerUnclaimed } from './unclaimed.js';
 
@@ -43,6 +44,7 @@ export function assemble(program: Command): Command {
   registerKey(program);
   registerQuota(program);
   registerQueue(program);
+  registerSuppression(program);
   registerTrace(program);
   registerReports(program);
   registerImport(program);

@@ -15,7 +15,7 @@ import { type CommandStore, withStore } from './store.js';
 const MOST = 10_000;
 /** The time for a running node to see a request and execute it. */
 const PATIENCE_MS = 8_000;
-const POLL_MS = 50;
+export const REQUEST_POLL_MS = 50;
 
 type Action = Exclude<OutboundRequest['action'], 'release'>;
 type Asked = ReturnType<typeof shapeOf> & { readonly requested?: Action };
@@ -95,7 +95,7 @@ function ask(id: string, action: Action): Promise<Asked> {
     const { accountId, id: outboundId } = before;
     await queue.request({ accountId, outboundId, action });
     const until = await patience(sql);
-    for (; performance.now() < until; await delay(POLL_MS)) {
+    for (; performance.now() < until; await delay(REQUEST_POLL_MS)) {
       if (await queue.isRequested({ accountId, outboundId })) continue;
       const after = await existing(queue, id);
       if (action === 'cancel' && after.status !== 'Failed') throw new CommandError(`not cancelled: ${whyNot(after)}`);
@@ -106,7 +106,7 @@ function ask(id: string, action: Action): Promise<Asked> {
 }
 
 /** Returns the time until which a running node may execute a request; the present time when none runs. */
-async function patience(sql: Sql): Promise<number> {
+export async function patience(sql: Sql): Promise<number> {
   const { nodes } = await postgresLeases(sql).view();
   const isServed = nodes.some(({ expired, roles }) => !expired && roles.includes(OUTBOUND_ROLE));
   return performance.now() + (isServed ? PATIENCE_MS : 0);
@@ -124,7 +124,8 @@ function releaseAll(): Promise<Released> {
     await queue.requestReleases();
     let requested = before;
     const until = before === 0 ? 0 : await patience(sql);
-    for (; requested > 0 && performance.now() < until; await delay(POLL_MS)) requested = await queue.awaitingRelease();
+    for (; requested > 0 && performance.now() < until; await delay(REQUEST_POLL_MS))
+      requested = await queue.awaitingRelease();
     return { released: before - requested, requested };
   });
 }

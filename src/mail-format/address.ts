@@ -116,3 +116,9 @@ export function hasTag(text: string): boolean {
   if (address === undefined) return false;
   return canonicalAddress(text) !== `${address.localPart.toLowerCase().normalize('NFC')}@${address.domain}`;
 }
+
+/** The form in which addresses elsewhere are compared: lower case, with A-labels. Undefined when the text is no address. */
+export function foldedAddress(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address && `${address.localPart}@${address.domain}`.toLowerCase();
+}

@@ -14,6 +14,9 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 export const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 export type OutcomeKind = (typeof OUTCOMES)[number];
 
+/** The error of a recipient to whom nothing is sent, because an earlier email to the address bounced for good. */
+export const SUPPRESSED = 'suppressed';
+
 /**
  * The statements of a delivery status notification about its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the
  * message, or were relayed to a host that sends no notifications.

@@ -26,6 +26,7 @@ import type {
   OutboundContent,
   OutboundRow,
   OutboundStatus,
+  Suppression,
   WaitingOutbound,
 } from './outbound.js';
 import type { Forwarding } from './preferences.js';
@@ -164,6 +165,8 @@ export interface MailboxOverview {
   /** In the order in which the mail arrived. */
   readonly dueMail: readonly DueMail[];
   readonly drafts: readonly DraftEmail[];
+  /** Oldest first. */
+  readonly suppressions: readonly Suppression[];
   readonly annotations: readonly AnnotationRow[];
   /** The senders that the account allows or blocks; null: it has chosen none. */
   readonly senders: SenderLists | null;

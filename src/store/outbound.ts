@@ -85,6 +85,22 @@ export interface OutboundRow {
 /** A draft and the email that stands for it. */
 export type DraftEmail = Pick<OutboundRow, 'id' | 'emailId'>;
 
+/** An address to which the account sends nothing for a time, because mail to it bounced for good. Times are ms since the epoch. */
+export interface Suppression {
+  /** Lower case. */
+  readonly address: string;
+  /** What the far side answered. */
+  readonly reason: string;
+  readonly since: number;
+  readonly until: number;
+}
+
+/** A suppression that an operator lifts. */
+export interface SuppressionRequest {
+  readonly accountId: string;
+  readonly address: string;
+}
+
 /** Bodies as a client gave them over REST. */
 export interface OutboundContent {
   readonly textBody: string | null;
@@ -192,6 +208,8 @@ export interface OutboundStore {
   /** Emails that are sent or failed, owe no DSN, and have not changed since `before` (ms since the epoch), oldest first. */
   expired(before: number, limit: number): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
   requests(shards: readonly number[], limit: number): Promise<readonly OutboundRequest[]>;
+  /** Suppressions of accounts on these shards that an operator has asked to lift. */
+  suppressionRequests(shards: readonly number[], limit: number): Promise<readonly SuppressionRequest[]>;
   /** Removes a request that is done, or can no longer be done. */
   settleRequest(request: OutboundRequest): Promise<void>;
   /** ms by which the first due email on these shards is late; 0 when none is due. */
@@ -209,4 +227,8 @@ export interface OutboundStore {
   /** Requests the release of all emails that wait for it. Earlier requests about them stay, because each ends the wait too. */
   requestReleases(): Promise<void>;
   isRequested(request: Pick<OutboundRequest, 'accountId' | 'outboundId'>): Promise<boolean>;
+  /** The suppressions of an account that are in force, oldest first. */
+  suppressions(accountId: string): Promise<readonly Suppression[]>;
+  /** Leaves a request for the mailbox to lift a suppression. */
+  requestLift(request: SuppressionRequest): Promise<void>;
 }

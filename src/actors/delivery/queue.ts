@@ -14,7 +14,7 @@ import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { deliverer, shardsOf } from './delivery-placement.js';
 import type { DeliveryTransport } from './delivery-transport.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
-import { carryOutRequests } from './operator-requests.js';
+import { carryOutRequests, liftSuppressions } from './operator-requests.js';
 import { QueueStatus } from './queue-status.js';
 import type { QueueWakeup } from './queue-wakeup.js';
 import type { DeliverySlot } from './scheduler/delivery-concurrency.js';
@@ -22,7 +22,10 @@ import type { DeliveryScheduler } from './scheduler/scheduler.js';
 import type { SenderDsns } from './sender-dsn.js';
 
 export interface DeliveryQueueOptions {
-  readonly store: Pick<OutboundStore, 'due' | 'interrupted' | 'dsnsDue' | 'requests' | 'settleRequest' | 'overdueMs'>;
+  readonly store: Pick<
+    OutboundStore,
+    'due' | 'interrupted' | 'dsnsDue' | 'requests' | 'suppressionRequests' | 'settleRequest' | 'overdueMs'
+  >;
   readonly mailboxes: DeliveryMailboxes;
   readonly deliveryTransport: DeliveryTransport;
   readonly scheduler: DeliveryScheduler;
@@ -244,6 +247,8 @@ export class DeliveryQueue {
     const { store, mailboxes, incarnation, dsns, scheduler, log } = this.#options;
     const requests = await store.requests(shards, REQUESTS);
     if (requests.length > 0) await carryOutRequests({ store, mailboxes, log }, requests);
+    const lifted = await store.suppressionRequests(shards, REQUESTS);
+    if (lifted.length > 0) await liftSuppressions({ mailboxes, log }, lifted);
     const { free } = scheduler.emails;
     if (free > 0) {
       const except = [...this.#underWay.keys(), ...scheduler.refused.emails];

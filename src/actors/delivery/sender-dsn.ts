@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import { WorkQueue } from '../../concurrency/work-queue.js';
 import { lastRetryAt, type RetryPolicy } from '../../machines/outbound-email/retry.js';
+import { SUPPRESSED } from '../../mail-format/outbound-status.js';
 import { writeDsn } from '../../mail-format/reports/dsn.js';
 import { summarize } from '../../mail-format/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
@@ -129,7 +130,8 @@ export class SenderDsns {
           const last = attempts.findLast((attempt) => attempt.recipients.some((tried) => tried.id === id));
           const orcpt = dsn?.recipients[id]?.orcpt ?? null;
           const isSuccess = kind === 'delivered' || kind === 'relayed';
-          const said = isSuccess ? { statusCode: null, text: null } : { statusCode, text: lastError };
+          const text = lastError === SUPPRESSED ? suppressedText(last?.reply) : lastError;
+          const said = isSuccess ? { statusCode: null, text: null } : { statusCode, text };
           return { address, orcpt, ...said, host: last?.host ?? null, attemptedAt: last?.at ?? null };
         }),
       delivered: recipients.filter(({ status }) => status === 'Delivered').map(({ address }) => address),
@@ -156,4 +158,9 @@ export class SenderDsns {
 function summaryOf(index: Parameters<typeof summarize>[0]) {
   const summary = summarize(index);
   return { ...summary, references: [...summary.references] };
+}
+
+/** `reply`: that of the attempt in the timeline, which quotes the reply that caused the suppression. */
+function suppressedText(reply: string = SUPPRESSED): string {
+  return `Nothing is sent to this address for 30 days after an email to it came back. ${reply}`;
 }

@@ -41,6 +41,7 @@ import { deliveryCommands } from './outbound/deliveries.js';
 import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
 import { deliveryQueries, queueQueries } from './outbound/queries.js';
 import { senderDsnCommands } from './outbound/sender-dsns.js';
+import { suppressionCommands, suppressionQueries } from './outbound/suppressions.js';
 import { folderQueries } from './queries/folder-queries.js';
 import { liveListQueries } from './queries/live-lists.js';
 import { mailboxQueries } from './queries/queries.js';
@@ -91,6 +92,7 @@ const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'qu
   ...queuedCommands,
   ...automaticCommands,
   ...senderDsnCommands,
+  ...suppressionCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {
@@ -172,6 +174,7 @@ export function mailboxBehavior(
       ...maildropQueries(maildrops),
       ...automaticQueries,
       ...deliveryQueries(store),
+      ...suppressionQueries,
       ...queueQueries(store, (accountId) => sources.outbound.queueOf(accountId)),
     },
     position: (state) => state.modseq,

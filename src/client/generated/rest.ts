@@ -200,6 +200,7 @@ export type SendInput = {
   readonly recipients: readonly RecipientInput[];
   /** When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds` */
   readonly sendAt?: string | null | undefined;
+  readonly bulk?: BulkInput | null | undefined;
 };
 
 /** Either a file, with `fileName` and `content`, or an attachment of one of the account's emails, drafts and outbound emails included, with `emailId` and `attachmentId`. One with a `contentId` is shown where the html names it (`cid:`) */
@@ -218,6 +219,12 @@ export interface RecipientInput {
   readonly address: string;
   readonly displayName?: string | null | undefined;
   readonly type: 'To' | 'Cc' | 'Bcc';
+}
+
+/** The email is one of many: it gets `List-Unsubscribe`, `List-Unsubscribe-Post` (one-click unsubscribe, RFC 8058) and `Precedence: bulk`, and DKIM signs the first two. Use a URL for each recipient, and an email for each */
+export interface BulkInput {
+  /** It ends the subscription of the recipient when it is posted `List-Unsubscribe=One-Click` */
+  readonly unsubscribeUrl: string;
 }
 
 /** It is in the queue, and its copy is in Sent */
@@ -929,6 +936,15 @@ export interface FilterRun {
   readonly isDone: boolean;
   /** The run is undone, or is being undone */
   readonly isUndone: boolean;
+}
+
+export interface Suppression {
+  /** Lower case */
+  readonly address: string;
+  /** The reply or the report that refused the address */
+  readonly reason: string;
+  readonly since: string;
+  readonly until: string;
 }
 
 export interface WebConfig {
@@ -1881,6 +1897,22 @@ export interface Paths {
       readonly params: {
         readonly id: string;
         readonly runId: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/suppressions': {
+    /** Addresses to which nothing is sent, oldest first. */
+    readonly GET: {
+      readonly reply: readonly Suppression[];
+    };
+  };
+  '/api/suppressions/{address}': {
+    /** Send to an address again. */
+    readonly DELETE: {
+      readonly params: {
+        /** The address, percent-encoded; its case does not matter */
+        readonly address: string;
       };
       readonly reply: undefined;
     };

@@ -80,6 +80,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchFolder: 404,
   noSuchThread: 404,
   noSuchOutbound: 404,
+  noSuchSuppression: 404,
   outboundUnderWay: 409,
   // Routes without If-Match read the draft again.
   draftChanged: 412,

@@ -50,6 +50,7 @@ import { outboundRoutes } from './routes/outbound/outbound.js';
 import { draftRoutes } from './routes/outbound/outbound-drafts.js';
 import { replyRoutes } from './routes/outbound/outbound-replies.js';
 import type { OutboundSources } from './routes/outbound/outbound-sending.js';
+import { suppressionRoutes } from './routes/outbound/suppressions.js';
 
 export interface RouteSources
   extends Omit<EmailSources, 'contents'>,
@@ -140,6 +141,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes, accountApi.forwarding),
     ...filterRunRoutes('/api/filters', ['Filters'], mailboxes),
+    ...suppressionRoutes(mailboxes),
     eventRoute(sources.eventStreams),
     ...configRoutes(sources.config, sources.publicUrl),
     ...autoconfigRoutes(sources),

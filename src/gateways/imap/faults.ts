@@ -39,6 +39,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   noSuchFilter: BUG,
   noSuchThread: BUG,
   noSuchOutbound: BUG,
+  noSuchSuppression: BUG,
   draftChanged: BUG,
   outboundUnderWay: BUG,
   notUnclaimed: BUG,

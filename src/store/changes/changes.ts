@@ -25,6 +25,7 @@ import type {
   OutboundRecipientRow,
   OutboundRow,
   OutboundStatus,
+  Suppression,
 } from '../outbound.js';
 
 /** All columns of a new email's row except its modseq, which is that of the change. */
@@ -171,6 +172,9 @@ interface Payloads {
   OutboundRemoved: { readonly outboundId: string; readonly isHidden?: true; readonly isFinal?: true };
   DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
   DeliveredLocally: LocalDelivery;
+  /** Mail to an address bounced for good; replaces what is known of the address. */
+  SuppressionAdded: Suppression;
+  SuppressionRemoved: { readonly address: string };
   /** Values that the account chose, by name; the other preferences stay. */
   PreferencesChanged: { readonly chosen: Readonly<Record<string, unknown>> };
 }

@@ -14,6 +14,7 @@ import type {
   LocalDelivery,
   RunBatch,
 } from '../mailbox-rows.js';
+import type { Suppression } from '../outbound.js';
 import { type Change, type ChangeOf, flaggedIn, packedIn, placementsIn, removedIn } from './changes.js';
 import { type CoalescedOutboundChanges, OutboundCoalescer } from './coalesced-outbound.js';
 import { type CoalescedPlacements, PlacementCoalescer, type PlacementsTogether } from './coalesced-placements.js';
@@ -65,6 +66,9 @@ export interface CoalescedChanges extends CoalescedOutboundChanges {
   readonly sieve: CoalescedSieve | undefined;
   readonly dueMail: readonly DueMail[];
   readonly dueMailEnded: readonly string[];
+  readonly suppressions: readonly Suppression[];
+  /** Addresses that are not suppressed any more. */
+  readonly suppressionsRemoved: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly localDeliveries: readonly LocalDelivery[];
@@ -112,6 +116,8 @@ class ChangeCoalescer {
   #sieve: SieveCoalescer | undefined;
   readonly #dueMail = new LazyMap<string, DueMail>();
   readonly #dueMailEnded: string[] = [];
+  readonly #suppressions = new LazyMap<string, Suppression>();
+  readonly #suppressionsRemoved = new LazySet<string>();
   readonly #released: string[] = [];
   readonly #outbound = new OutboundCoalescer();
   readonly #localDeliveries: LocalDelivery[] = [];
@@ -196,6 +202,15 @@ class ChangeCoalescer {
         this.#dueMailEnded.push(change.payload.id);
         this.#released.push(change.payload.blob);
         return;
+      case 'SuppressionAdded':
+        this.#suppressions.delete(change.payload.address);
+        this.#suppressions.set(change.payload.address, change.payload);
+        this.#suppressionsRemoved.delete(change.payload.address);
+        return;
+      case 'SuppressionRemoved':
+        this.#suppressions.delete(change.payload.address);
+        this.#suppressionsRemoved.add(change.payload.address);
+        return;
       case 'MailDiscarded':
         this.#released.push(change.payload.blob);
         return;
@@ -258,6 +273,8 @@ class ChangeCoalescer {
       sieve: this.#sieve?.result(),
       dueMail: this.#dueMail.values(),
       dueMailEnded: this.#dueMailEnded,
+      suppressions: this.#suppressions.values(),
+      suppressionsRemoved: this.#suppressionsRemoved.values(),
       blobsReleased: this.#released,
       localDeliveries: this.#localDeliveries,
       preferences: this.#preferences,

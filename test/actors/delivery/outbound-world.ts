@@ -138,6 +138,7 @@ export class OutboundWorld {
         .filter(({ accountId }) => !exceptAccounts.includes(accountId))
         .slice(0, limit),
     requests: async (_shards, limit) => this.requests.slice(0, limit),
+    suppressionRequests: async () => [],
     settleRequest: async (request) => {
       this.requests.splice(this.requests.indexOf(request), 1);
     },
@@ -149,6 +150,8 @@ export class OutboundWorld {
     find: async () => undefined,
     request: async (request) => void this.requests.push(request),
     isRequested: async () => false,
+    suppressions: async () => [],
+    requestLift: async () => undefined,
   };
 
   /** Returns what a mailbox answers after its commit. */

@@ -133,6 +133,7 @@ export function snapshotOf(state: MailboxState) {
         return [emailId, filterIds, places];
       })
       .sort(),
+    suppressions: state.outbound.suppressions.values().sort((a, b) => (a.address < b.address ? -1 : 1)),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
 }
@@ -150,6 +151,7 @@ const TABLES = [
   'sieve_scripts',
   'active_sieve_scripts',
   'due_automatic_mail',
+  'suppressions',
   'thread_refs',
   'outbound',
   'outbound_recipients',

@@ -25,6 +25,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   writeAnnotations(account, coalesced);
   writeFilters(account, coalesced);
   writeSieve(account, coalesced);
+  writeSuppressions(account, coalesced);
   writePreferences(account, coalesced);
   writeOutbound(account, coalesced);
   insertLocalDeliveries(tables, coalesced);
@@ -135,6 +136,11 @@ function writeAnnotations({ annotations }: AccountRows, coalesced: CoalescedChan
     if (row.value === null) annotations.delete(key);
     else annotations.set(key, row);
   }
+}
+
+function writeSuppressions({ suppressions }: AccountRows, coalesced: CoalescedChanges): void {
+  for (const address of coalesced.suppressionsRemoved) suppressions.delete(address);
+  for (const suppression of coalesced.suppressions) suppressions.set(suppression.address, suppression);
 }
 
 function writeFilters(account: AccountRows, coalesced: CoalescedChanges): void {

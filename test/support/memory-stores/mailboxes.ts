@@ -67,7 +67,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
     async overview(accountId) {
       const rows = of(accountId);
       const { folders, filters, deferred, filterRuns, dueMail, remembered, outbound, ...rest } = rows;
-      const { annotations, preferences, ...account } = rest;
+      const { suppressions, annotations, preferences, ...account } = rest;
       const since = Date.now() - REMEMBERED_MS;
       return {
         folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
@@ -80,6 +80,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         drafts: [...outbound.values()].flatMap(({ row: { id, emailId, status } }) =>
           status === 'Draft' ? [{ id, emailId }] : [],
         ),
+        suppressions: [...suppressions.values()].sort((a, b) => a.since - b.since || compare(a.address, b.address)),
         annotations: [...annotations].sort(([a], [b]) => compare(a, b)).map(([, row]) => row),
         senders: (preferences?.chosen['senders'] as SenderLists | undefined) ?? null,
         forwarding: (preferences?.chosen['forwarding'] as Forwarding | undefined) ?? null,

@@ -16,6 +16,7 @@ import type {
   OutboundContent,
   OutboundRecipientRow,
   OutboundRow,
+  Suppression,
 } from '../../../src/store/outbound.js';
 import type { Choices } from '../../../src/store/preferences.js';
 import { shardOf } from '../../../src/store/shard.js';
@@ -63,6 +64,7 @@ export class AccountRows {
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();
+  readonly suppressions = new Map<string, Suppression>();
   remembered: (RememberedReply & { readonly at: number })[] = [];
   events: {
     readonly seq: number;

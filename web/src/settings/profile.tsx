@@ -4,6 +4,7 @@ import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
 import { SavingNote, useSaving } from './saving.js';
 import { StorageUse } from './storage.js';
+import { Suppressions } from './suppressions.js';
 import { useDelayedSave } from './use-delayed-save.js';
 
 const LONGEST_NAME = 200;
@@ -63,6 +64,7 @@ export function Profile() {
         </ul>
       </div>
       <StorageUse />
+      <Suppressions />
     </>
   );
 }

@@ -2,7 +2,6 @@
 // (src/mail-format/reports/bounce-source.ts) makes the recipients Failed that it names. No DSN of ours follows: the bounce is in the mailbox.
 import { step } from '../../../machines/outbound-email/step.js';
 import { sentSnapshot } from '../../../machines/outbound-email/stored-snapshot.js';
-import { parseAddress } from '../../../mail-format/address.js';
 import { isBelieved, type TakenMessage } from '../../../mail-format/reports/bounce-source.js';
 import type { DeliveryAttempt, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { Payload } from '../../runtime/protocol.js';
@@ -10,6 +9,7 @@ import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { keepAttempts } from './deliveries.js';
 import { advance } from './step.js';
+import { addressOf, suppress } from './suppressions.js';
 
 type ReturnedMail = NonNullable<Payload<MailboxProtocol, 'deliver'>['bounce']>;
 
@@ -54,7 +54,7 @@ function failRecipients(
   const failed = namedBy(bounce, row).flatMap(({ recipient, said }) => {
     if (recipient.status !== 'Delivered' || !isBelieved(bounce.source, takenBy(recipient, attempts))) return [];
     const { text, statusCode } = said;
-    return [{ id: recipient.id, domain: recipient.domain, text, statusCode }];
+    return [{ recipient, id: recipient.id, domain: recipient.domain, text, statusCode }];
   });
   const [first] = failed;
   if (first === undefined) return;
@@ -74,6 +74,7 @@ function failRecipients(
     },
   ]);
   advance(tx, row, next);
+  for (const { recipient, ...said } of failed) suppress(tx, recipient, said);
 }
 
 /** The recipients that failed according to the bounce. */
@@ -85,11 +86,6 @@ function namedBy({ recipients: failed }: ReturnedMail, { recipients }: OutboundR
     const said = named ?? (recipients.length === 1 && others.length === 0 ? only : undefined);
     return said === undefined ? [] : [{ recipient, said }];
   });
-}
-
-function addressOf({ address, domain }: OutboundRecipientRow): string {
-  const { localPart = '' } = parseAddress(address) ?? {};
-  return `${localPart}@${domain}`.toLowerCase();
 }
 
 function takenBy(recipient: OutboundRecipientRow, attempts: readonly DeliveryAttempt[]): TakenMessage {

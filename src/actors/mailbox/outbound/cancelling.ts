@@ -12,6 +12,7 @@ import type { DeliveryProtocol } from './delivery-protocol.js';
 import { advanceFirst, firstAttempts } from './first-attempts.js';
 import { placeInSent, returnToDrafts, takeOut } from './sent-copies.js';
 import { advance } from './step.js';
+import { liftFailed } from './suppressions.js';
 
 type Asked = Pick<MailboxHandlers<MailboxProtocol>, 'cancelOutbound' | 'retryOutbound'>;
 type AskedByQueue = Pick<MailboxHandlers<DeliveryProtocol>, 'manageOutbound' | 'releaseOutbound'>;
@@ -130,6 +131,7 @@ function retry(tx: MailboxTransaction, waiting: OutboundRow, payload: unknown, m
     return next.status;
   }
   tx.begin();
+  if (row.status === 'Failed') liftFailed(tx, row);
   return advance(tx, row, step(row.machine, ...interruption(tx, waiting), event)).status;
 }
 

@@ -15,6 +15,7 @@ import type { MailboxState } from '../state/state.js';
 import type { ReservedSlots, StartedDelivery } from './delivery-slots.js';
 import { DraftEmails } from './draft-emails.js';
 import type { BouncedEmail, OutboundPrefetched } from './prefetch.js';
+import { SuppressionChanges } from './suppression-changes.js';
 
 interface Written {
   readonly row: OutboundRow;
@@ -49,6 +50,7 @@ export class OutboundChanges {
   readonly #slots: Pick<ReservedSlots, 'count' | 'by'> | undefined;
   /** Undefined until the batch changes a draft. */
   #drafts: DraftEmails | undefined;
+  readonly suppressions: SuppressionChanges;
 
   constructor(
     state: MailboxState,
@@ -60,6 +62,7 @@ export class OutboundChanges {
     this.#prefetched = prefetched;
     this.#record = record;
     this.#slots = slots;
+    this.suppressions = new SuppressionChanges(state, record);
   }
 
   /** The drafts after the batch so far; must not be changed. */
@@ -159,6 +162,10 @@ export class OutboundChanges {
         return;
       case 'RecipientChanged':
         this.#applyRecipient(change.payload);
+        return;
+      case 'SuppressionAdded':
+      case 'SuppressionRemoved':
+        this.suppressions.apply(change);
         return;
       case 'OutboundRemoved':
         this.#written.delete(change.payload.outboundId);

@@ -14,6 +14,7 @@ import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { StartedDelivery } from './delivery-slots.js';
 import { rowToRead } from './prefetch.js';
 import { advance } from './step.js';
+import { suppressedAmong, suppressRefused } from './suppressions.js';
 
 /** Characters that are stored of a remote server's reply. */
 const MOST_TEXT = 1_000;
@@ -54,7 +55,14 @@ function startDelivery(
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
   tx.begin();
   const started = { ...row, attempt: { id: attempt.id, by: attempt.by } };
-  const next = step(row.machine, { type: 'start', now: tx.now });
+  const start = { type: 'start', now: tx.now } as const;
+  const due = underWay(row, step(row.machine, start)).map(({ id }) => id);
+  const suppressed = suppressedAmong(
+    tx,
+    row.recipients.filter(({ id }) => due.includes(id)),
+  );
+  keepAttempts(tx, row.id, suppressed.attempts);
+  const next = step(row.machine, start, ...suppressed.events);
   return { reply: startedOf(tx, advance(tx, started, next), next) };
 }
 
@@ -101,6 +109,7 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   tx.begin();
   keepAttempts(tx, outboundId, attempts);
   const advanced = advance(tx, row, next);
+  suppressRefused(tx, row, outcomes, attempts);
   const localDeliveries = summary === undefined ? [] : recordLocalDeliveries(tx, row, summary, takers);
   const { status, nextRetryAt } = advanced;
   const dsnDue = advanced.dsnAt !== null && advanced.dsnAt <= tx.now ? advanced.dsnDue : null;

@@ -147,6 +147,12 @@ export const deliveryProtocol = protocol('mailbox', {
       refusals: ['noSuchOutbound', 'notPossible'],
       onRepeat: 'remembered',
     }),
+    /** A request of an operator: the account may send to the address again. Does nothing when the address is not suppressed. */
+    liftSuppression: command({
+      payload: object({ address: string() }),
+      reply: object({}),
+      onRepeat: 'harmless',
+    }),
     /** Makes a held email due. `heldUntil`: the value in the row, so that a later hold of the email is not ended. */
     releaseOutbound: command({
       payload: object({ outboundId: string(), heldUntil: number() }),

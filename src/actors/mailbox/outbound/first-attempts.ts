@@ -8,6 +8,7 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { keepAttempts, recordLocalDeliveries, startedOf, takersOf } from './deliveries.js';
 import { type HostedRecipients, hostedRecipients, NO_HOSTED } from './hosted-recipients.js';
 import { advance, type WrittenWith } from './step.js';
+import { suppressedAmong } from './suppressions.js';
 
 export interface FirstAttempts {
   readonly hosted: HostedRecipients;
@@ -28,7 +29,7 @@ export function firstAttempts(
   recipients: readonly OutboundRecipientRow[],
 ): FirstAttempts {
   const { now } = tx;
-  const hosted = hostedRecipients(tx, payload, recipients);
+  const hosted = answeredAtOnce(tx, payload, recipients);
   const by = hosted.outcomes.length === recipients.length ? undefined : tx.outbound.deliverer;
   const attempt = by === undefined ? null : { id: tx.otherId(), by };
   if (attempt === null && hosted.events.length === 0) return { ...NO_ATTEMPTS, hosted };
@@ -36,6 +37,26 @@ export function firstAttempts(
   // Without a delivery, the other recipients become due at once.
   if (attempt === null) events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
   return { hosted, attempt, begins: true, events };
+}
+
+/** The outcomes of recipients in hosted domains, and of those whose addresses are suppressed. */
+function answeredAtOnce(
+  tx: MailboxTransaction,
+  payload: unknown,
+  recipients: readonly OutboundRecipientRow[],
+): HostedRecipients {
+  const hosted = hostedRecipients(tx, payload, recipients);
+  const known = new Set(hosted.outcomes.map(({ recipientId }) => recipientId));
+  const suppressed = suppressedAmong(
+    tx,
+    recipients.filter(({ id }) => !known.has(id)),
+  );
+  if (suppressed.outcomes.length === 0) return hosted;
+  return {
+    outcomes: [...hosted.outcomes, ...suppressed.outcomes],
+    attempts: [...hosted.attempts, ...suppressed.attempts],
+    events: [...hosted.events, ...suppressed.events],
+  };
 }
 
 /** Writes `row` after the step, with its first attempts. `summary` returns that of its message; it is called only when needed. */

@@ -3,8 +3,9 @@
 import { LRUCache } from 'lru-cache';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { CoalescedChanges } from '../../../store/changes/coalesced-changes.js';
+import { LazyMap } from '../../../store/changes/lazy-map.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
-import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { DraftEmail, OutboundRow, OutboundStatus, Suppression } from '../../../store/outbound.js';
 import { DraftEmails } from './draft-emails.js';
 
 /** The limit for the rows of one mailbox: 10,000 recipients, or 2,500 emails with one. */
@@ -12,6 +13,7 @@ const MOST_OCTETS = 10_000_000;
 // Approximate memory of an entry, including its machine.
 const ROW_OCTETS = 3_000;
 const RECIPIENT_OCTETS = 1_000;
+const SUPPRESSION_OCTETS = 500;
 
 export interface RememberedOutbound {
   readonly row: OutboundRow;
@@ -26,9 +28,11 @@ export class OutboundMemory {
   });
   readonly #counts = new Map<OutboundStatus, number>();
   #drafts = new DraftEmails();
+  /** Keyed by address, oldest first. */
+  readonly suppressions = new LazyMap<string, Suppression>();
 
   get octets(): number {
-    return this.#rows.calculatedSize + this.#drafts.octets;
+    return this.#rows.calculatedSize + this.#drafts.octets + this.suppressions.size * SUPPRESSION_OCTETS;
   }
 
   /** Must not be changed. */
@@ -38,6 +42,12 @@ export class OutboundMemory {
 
   loadDrafts(drafts: Iterable<DraftEmail>): void {
     this.#drafts = new DraftEmails(drafts);
+  }
+
+  /** Adds or replaces the suppression of an address. */
+  suppress(suppression: Suppression): void {
+    this.suppressions.delete(suppression.address);
+    this.suppressions.set(suppression.address, suppression);
   }
 
   /** Undefined until the number has been read. */
@@ -61,7 +71,9 @@ export class OutboundMemory {
     for (const [status, count] of counts) this.#counts.set(status, count);
   }
 
-  evolve({ outbound, outboundRemoved }: CoalescedChanges): void {
+  evolve({ outbound, outboundRemoved, suppressions, suppressionsRemoved }: CoalescedChanges): void {
+    for (const address of suppressionsRemoved) this.suppressions.delete(address);
+    for (const suppression of suppressions) this.suppress(suppression);
     for (const { outbound: changed, before, row, summary } of outbound) {
       const { id, status } = changed;
       if (status === 'Draft') this.#drafts.set(changed);

@@ -203,6 +203,19 @@ export const outboundOperations = {
     refusals: ['noSuchOutbound', 'outboundUnderWay'],
     onRepeat: 'remembered',
   }),
+  /** The addresses to which nothing is sent, oldest first. */
+  suppressions: query({
+    payload: object({}),
+    reply: object({
+      suppressions: array(object({ address: string(), reason: string(), since: number(), until: number() })),
+    }),
+  }),
+  removeSuppression: command({
+    payload: object({ address: string() }),
+    reply: object({}),
+    refusals: ['noSuchSuppression'],
+    onRepeat: 'harmless',
+  }),
   outbound: query({
     payload: object({ outboundId: string() }),
     reply: object({

@@ -105,6 +105,8 @@ export class ChangedMailbox {
       case 'OutboundChanged':
       case 'RecipientChanged':
       case 'OutboundRemoved':
+      case 'SuppressionAdded':
+      case 'SuppressionRemoved':
         this.#outbound.apply(change);
         return;
       case 'AutomaticMailDue':

@@ -210,7 +210,9 @@ export class MailboxState {
     for (const id of coalesced.dueMailEnded) this.dueMail.delete(id);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
     this.#evolveChoices(coalesced);
-    if (coalesced.outbound.length + coalesced.outboundRemoved.length > 0) this.outbound.evolve(coalesced);
+    const { outbound, outboundRemoved, suppressions, suppressionsRemoved } = coalesced;
+    const isOutbound = outbound.length + outboundRemoved.length + suppressions.length + suppressionsRemoved.length > 0;
+    if (isOutbound) this.outbound.evolve(coalesced);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
@@ -327,6 +329,7 @@ export async function loadMailbox(
   if (overview.senders !== null) state.senders = new ListedSenders(overview.senders);
   state.forwarding = overview.forwarding ?? NO_FORWARDING;
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
+  for (const suppression of overview.suppressions) state.outbound.suppress(suppression);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };
 }

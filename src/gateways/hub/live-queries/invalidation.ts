@@ -91,6 +91,8 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'RecipientChanged':
     case 'OutboundRemoved':
     case 'DeliveryAttempted':
+    case 'SuppressionAdded':
+    case 'SuppressionRemoved':
     case 'DeliveredLocally':
     case 'PreferencesChanged':
       return NOTHING;

@@ -50,6 +50,7 @@ export const ACCOUNT_TABLES = [
   'outbound_contents',
   'outbound_attempts',
   'outbound_requests',
+  'suppressions',
 ] as const;
 
 export const accountColumns = (sql: Sql | SqlTransaction) => sql`

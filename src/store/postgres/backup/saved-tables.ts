@@ -70,6 +70,7 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'outbound_contents' },
   { name: 'outbound_attempts' },
   { name: 'outbound_requests' },
+  { name: 'suppressions' },
   { name: 'sts_policies' },
   { name: 'push_subscriptions' },
   { name: 'webhooks' },

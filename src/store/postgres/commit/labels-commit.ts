@@ -7,6 +7,7 @@ import type { Pieces } from '../driver/statement-pieces.js';
 import { filterColumns, folderColumns, storedFilter } from '../mailbox/mailbox-columns.js';
 import { writeFilterRuns } from './filter-runs-commit.js';
 import { writeSieve } from './sieve-commit.js';
+import { writeSuppressions } from './suppressions-commit.js';
 
 /** Stands for the folder's id in annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
@@ -17,7 +18,7 @@ const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `exc
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
-  const rules = sql`${writeFilterRuns(sql, changes)} ${writeSieve(sql, changes)}`;
+  const rules = sql`${writeFilterRuns(sql, changes)} ${writeSieve(sql, changes)} ${writeSuppressions(sql, changes)}`;
   if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return rules;
   const labels = [];
   const labelsGone = [];

@@ -14,12 +14,13 @@ import type {
   PlacementPage,
   RememberedReply,
 } from '../../mailboxes.js';
-import type { DraftEmail } from '../../outbound.js';
+import type { DraftEmail, Suppression } from '../../outbound.js';
 import type { Forwarding } from '../../preferences.js';
 import { applyDeferred, deferredWrites } from '../commit/deferred-flags.js';
 import { DUE_MAIL_OF_ACCOUNT, type DueMailRow, dueMailOf } from '../commit/due-mail-commit.js';
 import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
 import { ACTIVE_SIEVE_SCRIPT, SIEVE_SCRIPTS_OF_ACCOUNT } from '../commit/sieve-commit.js';
+import { SUPPRESSIONS } from '../commit/suppressions-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
 import { guarded, type Sql } from '../driver/client.js';
 import { ID_OCTETS } from '../driver/id-set.js';
@@ -125,6 +126,7 @@ export interface OverviewRow {
   readonly activeSieveScript: string | null;
   readonly dueMail: DueMailRow[] | null;
   readonly drafts: DraftEmail[] | null;
+  readonly suppressions: Suppression[] | null;
   readonly annotations: AnnotationRow[] | null;
   readonly senders: SenderLists | null;
   readonly forwarding: Forwarding | null;
@@ -159,6 +161,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     activeSieveScript: null,
     dueMail: [],
     drafts: [],
+    suppressions: [],
     annotations: [],
     senders: null,
     forwarding: null,
@@ -193,6 +196,7 @@ export const overviewFields = (mostExpunged: number): string => `
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
   )} as drafts,
+  ${rowsOf(`${SUPPRESSIONS} where account_id = a.id order by since, address`)} as suppressions,
   ${rowsOf(ANNOTATIONS_OF_ACCOUNT)} as annotations,
   (select chosen -> 'senders' from preferences where account_id = a.id) as senders,
   (select chosen -> 'forwarding' from preferences where account_id = a.id) as forwarding,
@@ -214,6 +218,7 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
     activeSieveScript: row.activeSieveScript,
     dueMail: (row.dueMail ?? []).map(dueMailOf),
     drafts: row.drafts ?? [],
+    suppressions: row.suppressions ?? [],
     annotations: row.annotations ?? [],
     senders: row.senders,
     forwarding: row.forwarding,

@@ -1,6 +1,7 @@
 // The queue of outbound mail of all accounts. A node reads its own shards, each by its own range of an index that has only
 // waiting emails, so neither sent emails nor those of other shards slow a read.
 import type { OutboundListing, OutboundStore, QueuedOutbound } from '../../outbound.js';
+import { SUPPRESSIONS } from '../commit/suppressions-commit.js';
 import { type Fragment, type Sql, storeFault } from '../driver/client.js';
 import { outboundColumns } from './outbound-rows.js';
 
@@ -25,6 +26,10 @@ export function postgresOutbound(sql: Sql): OutboundStore {
         select r.account_id as "accountId", r.outbound_id as "outboundId", r.action
         from outbound_requests r join accounts a on a.id = r.account_id
         where a.shard = any(${shards as number[]}::int[]) order by r.at limit ${limit}`),
+    suppressionRequests: (shards, limit) =>
+      rowsOf(sql`
+        select s.account_id as "accountId", s.address from suppressions s join accounts a on a.id = s.account_id
+        where s.lifting and a.shard = any(${shards as number[]}::int[]) limit ${limit}`),
     async settleRequest({ accountId, outboundId, action }) {
       // A request that has replaced it meanwhile must still be done.
       await rowsOf(sql`
@@ -85,6 +90,14 @@ export function postgresOutbound(sql: Sql): OutboundStore {
       const rows = await rowsOf(sql`
         select from outbound_requests where account_id = ${accountId} and outbound_id = ${outboundId}`);
       return rows.length > 0;
+    },
+    suppressions: (accountId) =>
+      rowsOf(
+        sql`${sql.unsafe(SUPPRESSIONS)} where account_id = ${accountId} and until > now() order by since, address`,
+      ),
+    async requestLift({ accountId, address }) {
+      await rowsOf(sql`
+        update suppressions set lifting = true where account_id = ${accountId} and address = ${address}`);
     },
   };
 }

@@ -156,6 +156,8 @@ export class Writers {
         const report = await stored(this.#world);
         return mailbox.ask('giveDsn', { outboundId, kind: kind ?? 'failed', recipientIds, report });
       }
+      case 'removeSuppression':
+        return mailbox.ask('removeSuppression', { address: `r${next.which}@d${next.which}.test` });
       case 'manageOutbound':
         return mailbox.ask('manageOutbound', { outboundId, action: next.action });
     }

@@ -107,6 +107,7 @@ export const command = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('giveDsn' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('removeSuppression' as const), which: fc.nat(2) }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -164,4 +165,8 @@ export const EVERY_TYPE: Step[] = [
   [{ kind: 'enqueue', which: null, to: 1 }],
   [{ kind: 'startDelivery', which: 0 }],
   [{ kind: 'reportDelivery', which: 0, outcomes: ['delivered'], isOver: true }],
+  [{ kind: 'enqueue', which: null, to: 2 }],
+  [{ kind: 'startDelivery', which: 0 }],
+  [{ kind: 'reportDelivery', which: 0, outcomes: ['permanent', 'permanent', 'permanent'], isOver: true }],
+  [{ kind: 'removeSuppression', which: 0 }],
 ];

@@ -103,6 +103,8 @@ test('the log of random histories gives the state of the actor and the tables of
     'SieveScriptActivated',
     'SieveScriptDeleted',
     'SieveScriptStored',
+    'SuppressionAdded',
+    'SuppressionRemoved',
     'UnreadCountChanged',
   ]);
 });

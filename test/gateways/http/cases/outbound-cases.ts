@@ -5,6 +5,7 @@ import { drafts } from './draft-cases.js';
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
 import { bob, O } from './outbound-request.js';
 import { sends } from './sending-cases.js';
+import { SUPPRESSIONS } from './suppression-cases.js';
 
 const answer = (id: string, json: object, status: number, ...fields: readonly string[]): Step => ({
   route: `POST ${O}/reply/{emailId}`,
@@ -57,4 +58,4 @@ const answers: readonly Step[] = [
   },
 ];
 
-export const OUTBOUND: readonly Step[] = [...sends, ...drafts, ...answers];
+export const OUTBOUND: readonly Step[] = [...sends, ...drafts, ...answers, ...SUPPRESSIONS];

@@ -45,6 +45,15 @@ export const settings: Translation<typeof english> = {
   'settings.storage.scarce':
     'Das Postfach ist fast voll. Löschen Sie E-Mails, die Sie nicht mehr brauchen, und leeren Sie den Papierkorb: Auch E-Mails darin zählen.',
   'settings.storage.notRead': 'Die Belegung konnte nicht gelesen werden. {reason}',
+  'settings.suppressions': 'Adressen, die es nicht gibt',
+  'settings.suppressions.hint':
+    'E-Mails an diese Adressen kamen zurück. Danach wird ihnen 30 Tage lang nichts gesendet.',
+  'settings.suppressions.until': 'Bis {date}: {reason}',
+  'settings.suppressions.lift': 'Wieder senden',
+  'settings.suppressions.liftNamed': 'Wieder an {address} senden',
+  'settings.suppressions.lifted': 'E-Mails an {address} werden wieder gesendet.',
+  'settings.suppressions.notRead': 'Die Adressen, an die nichts gesendet wird, konnten nicht gelesen werden. {reason}',
+  'settings.suppressions.notLifted': '{address} bleibt in der Liste. {reason}',
   'settings.section.devices': 'Geräte',
   'settings.devices.about':
     'Diese Browser sind in Ihrem Konto angemeldet. Wen Sie abmelden, der verliert sofort den Zugang.',

@@ -41,6 +41,14 @@ export const settings = {
   'settings.storage.scarce':
     'The mailbox is nearly full. Delete emails that you no longer need, and empty the trash: emails there count too.',
   'settings.storage.notRead': 'What is in use could not be read. {reason}',
+  'settings.suppressions': 'Addresses that do not exist',
+  'settings.suppressions.hint': 'Emails to these addresses came back. Nothing is sent to them for 30 days after that.',
+  'settings.suppressions.until': 'Until {date}: {reason}',
+  'settings.suppressions.lift': 'Send again',
+  'settings.suppressions.liftNamed': 'Send to {address} again',
+  'settings.suppressions.lifted': 'Emails to {address} are sent again.',
+  'settings.suppressions.notRead': 'The addresses to which nothing is sent could not be read. {reason}',
+  'settings.suppressions.notLifted': '{address} stays in the list. {reason}',
   'settings.section.devices': 'Devices',
   'settings.devices.about':
     'These browsers are signed in to your account. One that you sign out loses its access at once.',

@@ -39,8 +39,8 @@ import {
   MOST_RECIPIENTS,
   maybe,
   queued,
-  sendAt,
 } from './outbound-shapes.js';
+import { sendAt } from './send-options.js';
 import { NOT_OWN, ownAddress, type Sender, senderOf } from './sender.js';
 
 const EXAMPLE: Infer<typeof draftInput> = {

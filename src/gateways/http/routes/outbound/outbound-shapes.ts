@@ -20,7 +20,6 @@ import {
   EMAIL,
   flag,
   idParameter,
-  isTime,
   leaf,
   list,
   record,
@@ -33,6 +32,7 @@ import {
 import { named } from '../../openapi/json-schema.js';
 import { Upload } from '../../pipeline/uploads.js';
 import { attachment, headerPairList, isoTime, namedMailbox } from '../emails/email-shapes.js';
+import { bulk, sendAt } from './send-options.js';
 
 /** RFC 5321 §4.5.3.1.8: every server must accept this many. */
 export const MOST_RECIPIENTS = 100;
@@ -192,23 +192,6 @@ const line = (most: number) =>
     (value) => value.trim(),
   );
 
-const TIME_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
-
-export const sendAt = maybe(
-  leaf<string>(
-    'string',
-    (value) =>
-      (typeof value === 'string' && TIME_WITH_OFFSET.test(value) && isTime(value)) ||
-      'must be an ISO 8601 time with Z or an offset',
-    {
-      format: 'date-time',
-      description:
-        'When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds`',
-      examples: ['2027-01-04T09:00:00+01:00'],
-    },
-  ),
-);
-
 const address = (description: string) =>
   coerce(
     leaf<string>(
@@ -311,6 +294,7 @@ export const sendInput = named(
     ...givenFields,
     recipients: recipientsInput(),
     sendAt,
+    bulk,
   }),
   A_BODY,
 );

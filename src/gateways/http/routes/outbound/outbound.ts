@@ -34,6 +34,7 @@ import {
   sendInput,
   timeline,
 } from './outbound-shapes.js';
+import { bulkFault, bulkFields } from './send-options.js';
 import { NOT_OWN, ownAddress, senderOf } from './sender.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
@@ -100,6 +101,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
           ...(from === undefined && { fromAddress: [NOT_OWN] }),
           ...(body.subject === '' && { subject: ['must not be empty'] }),
           ...(textBody === null && htmlBody === null && NO_BODY),
+          ...bulkFault(body),
         };
         if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
         const { subject, recipients } = body;
@@ -107,7 +109,14 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         if (attachments instanceof Problem) return attachments;
         const addressees = addresseesOf(recipients);
         const outgoing = { from, subject, textBody, htmlBody, addressees, attachments, ...fieldsOf(body) };
-        const outcome = await enqueue(sources, sender, outgoing, { remoteAddress, sendAt: body.sendAt });
+        const bulk = body.bulk ? bulkFields(body.bulk) : [];
+        const headers = [...outgoing.headers, ...bulk];
+        const outcome = await enqueue(
+          sources,
+          sender,
+          { ...outgoing, headers },
+          { remoteAddress, sendAt: body.sendAt },
+        );
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),
