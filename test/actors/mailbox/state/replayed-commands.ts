@@ -166,7 +166,9 @@ export const EVERY_TYPE: Step[] = [
   [{ kind: 'startDelivery', which: 0 }],
   [{ kind: 'reportDelivery', which: 0, outcomes: ['delivered'], isOver: true }],
   [{ kind: 'enqueue', which: null, to: 2 }],
-  [{ kind: 'startDelivery', which: 0 }],
-  [{ kind: 'reportDelivery', which: 0, outcomes: ['permanent', 'permanent', 'permanent'], isOver: true }],
+  ...[0, 1].flatMap((which): Step[] => [
+    [{ kind: 'startDelivery', which }],
+    [{ kind: 'reportDelivery', which, outcomes: ['permanent', 'permanent', 'permanent'], isOver: true }],
+  ]),
   [{ kind: 'removeSuppression', which: 0 }],
 ];
