@@ -22,7 +22,9 @@ test('an address that bounced for good is not tried again; others are, and it is
     'one.test': [{ behaviour: { rcpt } }],
   });
   const made = await mansio(node.dataDir, ['domain', 'add', 'example.test', '--json']);
-  const { records } = JSON.parse(made.stdout) as { records: { name: string; type: string; value: string }[] };
+  const { records } = JSON.parse(made.stdout) as {
+    records: { name: string; type: string; value: string | string[] }[];
+  };
   const suppressions = () => client.get<readonly Suppression[]>('/api/suppressions');
   const reasonsOf = ({ recipients }: Shown) => recipients.map(({ lastError }) => lastError);
   t.is((await ended(await send(['Gone@one.test']))).status, 'Failed');
@@ -60,11 +62,11 @@ test('an address that bounced for good is not tried again; others are, and it is
     disableBimi: true,
     resolver: async (name, type) => {
       const found = records.filter((one) => one.type === type && one.name.replace(/\.$/, '') === name);
-      return found.map(({ value }) => [value]);
+      return found.map(({ value }) => [value].flat());
     },
   });
   const [signed] = dkim.results;
-  t.is(signed!.status.result, 'pass', JSON.stringify(dkim.results));
+  t.is(signed!.status.result, 'pass');
   const [, names = ''] = /^DKIM-Signature:.*?\bh=([^;]*);/m.exec(header) ?? [];
   const covered = names.toLowerCase().split(/[\s:]+/);
   t.true(
