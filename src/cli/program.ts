@@ -18,13 +18,13 @@ import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
 import { fileFault } from './named-files.js';
+import { registerSuppression } from './outbound/suppression.js';
 import { registerQueue } from './queue.js';
 import { registerQuota } from './quota.js';
 import { registerReports } from './reports.js';
 import { registerServe } from './serve.js';
 import { registerSetup } from './setup/setup.js';
 import { onStore } from './store.js';
-import { registerSuppression } from './suppression.js';
 import { registerTrace } from './trace.js';
 import { registerUnclaimed } from './unclaimed.js';
 

@@ -2,13 +2,13 @@
 // mailbox changes them: the command stores a request, and waits a moment for a running node to execute it.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { foldedAddress } from '../mail-format/address.js';
-import type { Suppression } from '../store/outbound.js';
-import { postgresOutbound } from '../store/postgres/outbound/outbound.js';
-import { existingAccount } from './arguments.js';
-import { CommandError, commandGroup, reporting, textOf } from './output.js';
-import { patience, REQUEST_POLL_MS } from './queue.js';
-import { withStore } from './store.js';
+import { foldedAddress } from '../../mail-format/address.js';
+import type { Suppression } from '../../store/outbound.js';
+import { postgresOutbound } from '../../store/postgres/outbound/outbound.js';
+import { existingAccount } from '../arguments.js';
+import { CommandError, commandGroup, reporting, textOf } from '../output.js';
+import { patience, REQUEST_POLL_MS } from '../queue.js';
+import { withStore } from '../store.js';
 
 interface Removed {
   readonly address: string;
