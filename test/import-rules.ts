@@ -147,6 +147,10 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'pino',
     ],
   ],
+  [
+    'message-checks/clients/',
+    ['message-checks/', 'concurrency/', 'mail-format/', 'net/dns/', 'net/tcp/', 'lru-cache', 'pino'],
+  ],
   ['message-checks/', ['message-checks/', 'concurrency/', 'mail-format/', 'pino']],
   [
     'auth/',
@@ -173,6 +177,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'auth/',
       'message-checks/check-chain',
       'message-checks/feedback/meter',
+      'message-checks/clients/block-lists',
       'message-content/decode/',
       'gateways/',
       'mail-format/',
@@ -197,6 +202,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'auth/',
       'message-checks/check-chain',
       'message-checks/content-check',
+      'message-checks/postmaster',
       'gateways/events/',
       'gateways/sessions/',
       'gateways/web-socket',

@@ -4,7 +4,14 @@
 import type { Logger } from 'pino';
 import { inTime } from '../concurrency/time-bounds.js';
 import { encodeWords, field } from '../mail-format/reports/report-text.js';
-import type { CheckedEnvelope, CheckedMessage, CheckedPeer, ContentCheck, Verdict } from './content-check.js';
+import type {
+  CheckedEnvelope,
+  CheckedMessage,
+  CheckedPeer,
+  ContentCheck,
+  RefusingJudgement,
+  Verdict,
+} from './content-check.js';
 
 export interface AcceptingJudgement {
   readonly verdict: 'accept' | 'junk';
@@ -12,15 +19,6 @@ export interface AcceptingJudgement {
   readonly headers: string;
   /** The first check that called the message junk. */
   readonly by: string | undefined;
-}
-
-export interface RefusingJudgement {
-  readonly verdict: 'defer' | 'refuse';
-  readonly reply: string;
-  /** The code of a refusal; 550 by default. */
-  readonly code?: 550 | 554;
-  /** The check that ended the chain. */
-  readonly by: string;
 }
 
 /** The verdict of all checks. */
@@ -53,12 +51,14 @@ export class CheckChain {
   async judge(message: CheckedMessage, envelope: CheckedEnvelope, peer: CheckedPeer): Promise<Judgement> {
     let junkBy: string | undefined;
     let headers = '';
+    let isDoubtful = false;
     for (const check of this.#checks) {
-      const verdict = await this.#run(check, message, envelope, peer);
+      const verdict = await this.#run(check, { ...message, isDoubtful }, envelope, peer);
       if (verdict === undefined) continue;
       const { name } = check;
       if ('reply' in verdict) return { ...verdict, by: name };
       if (verdict.verdict === 'junk') junkBy ??= name;
+      isDoubtful ||= verdict.verdict === 'junk' || verdict.isDoubtful === true;
       for (const { name, value } of verdict.headers ?? []) headers += field(name, encodeWords(value));
     }
     return { verdict: junkBy === undefined ? 'accept' : 'junk', headers, by: junkBy };

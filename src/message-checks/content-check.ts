@@ -5,6 +5,8 @@ import type { Authenticated } from '../mail-format/authentication/authentication
 export interface CheckedMessage {
   /** The results of SPF, DKIM and DMARC; undefined for a submission, whose sender has logged in. */
   readonly authenticated: Authenticated | undefined;
+  /** An earlier check of the chain doubts the message, or calls it junk. */
+  readonly isDoubtful?: boolean;
   /** Reads the message from its first octet. Can be called repeatedly until the check ends. */
   chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -35,8 +37,11 @@ interface VerdictHeader {
 }
 
 export type Verdict =
-  /** `junk`: incoming mail goes to Junk. A submission is accepted, since its recipients judge it themselves. */
-  | { readonly verdict: 'accept' | 'junk'; readonly headers?: readonly VerdictHeader[] }
+  /**
+   * `junk`: incoming mail goes to Junk. A submission is accepted, since its recipients judge it themselves. `isDoubtful`: an accepted message
+   * may be spam; greylisting asks about it.
+   */
+  | { readonly verdict: 'accept' | 'junk'; readonly headers?: readonly VerdictHeader[]; readonly isDoubtful?: boolean }
   /** `defer`: the peer tries again later. `reply`: the reason, which the peer reads. `code`: that of a refusal, 550 by default. */
   | { readonly verdict: 'defer'; readonly reply: string }
   | { readonly verdict: 'refuse'; readonly reply: string; readonly code?: 550 | 554 };
@@ -55,4 +60,20 @@ export interface ContentCheck {
     peer: CheckedPeer,
     signal: AbortSignal,
   ): Verdict | Promise<Verdict>;
+}
+
+/** What a check that refuses or defers means for the sender. */
+export interface RefusingJudgement {
+  readonly verdict: 'defer' | 'refuse';
+  readonly reply: string;
+  /** The code of a refusal; 550 by default. */
+  readonly code?: 550 | 554;
+  /** The name of the check. */
+  readonly by: string;
+}
+
+/** Judges a client by its address, before it sends a message. */
+export interface ClientCheck {
+  /** Undefined when mail of the client is received. */
+  refusalOf(remoteAddress: string): Promise<RefusingJudgement | undefined>;
 }

@@ -2,7 +2,7 @@
 
 import { Fault } from '../../concurrency/fault.js';
 import { sanitizedLine } from '../../mail-format/reports/report-text.js';
-import type { RefusingJudgement } from '../../message-checks/check-chain.js';
+import type { RefusingJudgement } from '../../message-checks/content-check.js';
 import type { Scope } from '../../store/directory.js';
 import { faultKind, type MailboxRefusal } from '../faults.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';

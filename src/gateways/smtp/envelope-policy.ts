@@ -27,7 +27,7 @@ export function judgeRecipient(
 ): SmtpRefusal | undefined {
   const wrong = judgeParameters(path, parameters);
   if (wrong !== undefined) return wrong;
-  if (isPostmaster(path.address)) return undefined;
+  if (isBarePostmaster(path.address)) return undefined;
   if (!isAscii(path.address) && !(sender && asksForUtf8(sender))) return 'needsUtf8';
   return parseAddress(path.address) === undefined ? 'badRecipient' : undefined;
 }
@@ -47,7 +47,7 @@ export interface RecipientLookup {
 
 /** Finds where mail for a path of `judgeRecipient` goes; `beside` as in Directory.recipient. @throws StoreFault */
 export function findRecipient(lookup: RecipientLookup, address: string, beside: readonly string[]): Promise<Recipient> {
-  return isPostmaster(address) ? findPostmaster(lookup, beside) : lookup.directory.recipient(address, beside);
+  return isBarePostmaster(address) ? findPostmaster(lookup, beside) : lookup.directory.recipient(address, beside);
 }
 
 /** RFC 5321 §4.5.1: mail for `postmaster` alone must reach someone. */
@@ -64,7 +64,7 @@ async function findPostmaster(lookup: RecipientLookup, beside: readonly string[]
   return { kind: 'unknown' };
 }
 
-function isPostmaster(address: string): boolean {
+function isBarePostmaster(address: string): boolean {
   return address.toLowerCase() === 'postmaster';
 }
 

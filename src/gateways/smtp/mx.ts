@@ -9,6 +9,8 @@ import type { Authenticate } from '../../mail-format/authentication/authenticati
 import { fieldValue, headerLines } from '../../mail-format/header/header-lines.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail-format/header/trace.js';
 import type { CheckChain } from '../../message-checks/check-chain.js';
+import type { ClientCheck } from '../../message-checks/content-check.js';
+import { isPostmaster } from '../../message-checks/postmaster.js';
 import type { Spool } from '../../message-content/spool/spool.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
 import { type AcceptPorts, acceptMessage, type Destination, type FeedbackIntake } from './accept.js';
@@ -28,7 +30,7 @@ import { logAccepted } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
 import { LargeHeaders, receiveMail } from './mx-data.js';
 
-import { recipientReply, refusalReply, type SmtpRefusal } from './replies.js';
+import { accepting, recipientReply, refusalReply, type SmtpRefusal } from './replies.js';
 
 /** The mailboxes of one message: an alias leads to at most this many, and the peer sends to further ones in another transaction. */
 const MOST_MAILBOXES = 1_000;
@@ -44,6 +46,8 @@ export interface MxOptions extends ListenerOptions {
   readonly authenticate?: Authenticate;
   /** Judge messages before they are accepted. */
   readonly checks: CheckChain;
+  /** Judges clients at RCPT, for every recipient but the postmaster. */
+  readonly clientCheck?: ClientCheck | undefined;
   readonly meter?: SmtpMeter;
   /** Absent: nothing has a limit. */
   readonly quotas?: RecipientQuotas;
@@ -129,7 +133,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   return listener;
 }
 
-/** Adds the mailbox to the address, or says why it has none. */
+/** Adds the mailbox to the address, or says why it has none. @throws ContentRefused when the client is refused */
 async function findMailbox(
   options: MxOptions,
   path: SMTPServerAddress,
@@ -145,6 +149,10 @@ async function findMailbox(
   const mailboxes = [...before, recipient].flatMap(mailboxesOf).length;
   if (before.length > 0 && mailboxes > MOST_MAILBOXES)
     return { reply: refusalReply('tooManyMailboxes'), reason: 'tooManyMailboxes' };
+  if (options.clientCheck !== undefined && !isPostmaster(path.address)) {
+    const judgement = await options.clientCheck.refusalOf(session.remoteAddress);
+    if (judgement !== undefined) accepting(judgement);
+  }
   const refusal = await refusalWithoutRoom(options, recipient, session);
   if (refusal !== undefined) return { reply: refusalReply(refusal), reason: refusal };
   Object.assign(path, { recipient });

@@ -5,7 +5,8 @@
 import type { Recipient } from '../../actors/directory/protocol.js';
 import { sanitizedLine } from '../../mail-format/reports/report-text.js';
 import { UnusableHeader } from '../../mail-format/writing/submitted-message.js';
-import type { AcceptingJudgement, Judgement, RefusingJudgement } from '../../message-checks/check-chain.js';
+import type { AcceptingJudgement, Judgement } from '../../message-checks/check-chain.js';
+import type { RefusingJudgement } from '../../message-checks/content-check.js';
 import { UnencodableLine } from '../../message-content/compose/short-lines.js';
 import { type FaultKind, faultKind } from '../faults.js';
 

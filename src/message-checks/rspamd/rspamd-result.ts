@@ -55,7 +55,8 @@ export function verdictOf(text: string, onFault: ContentCheck['onFault'] = 'skip
   // RFC 5321 §4.2.3: 554 is the reply to a transaction that failed, here by the contents of the message.
   if (meaning === 'refuse') return { verdict: 'refuse', reply: result.smtpMessage ?? REFUSED, code: 554 };
   if (meaning === 'defer') return { verdict: 'defer', reply: result.smtpMessage ?? LATER };
-  return { verdict: meaning, headers: fieldsOf(result, meaning === 'junk') };
+  const headers = fieldsOf(result, meaning === 'junk');
+  return { verdict: meaning, headers, ...(result.action === 'greylist' && { isDoubtful: true }) };
 }
 
 function fieldsOf({ score, required, rules }: Result, isJunk: boolean) {

@@ -238,6 +238,7 @@ export function describeConfig(env: Environment = process.env): readonly ConfigR
   const config = readConfig(env);
   const effective: Record<string, unknown> = {
     ...config,
+    dnsbl: config.dnsbl.map(({ zone, action }) => (action === 'refuse' ? zone : `${zone}=${action}`)),
     tlsCert: config.tls?.map(({ cert }) => cert),
     tlsKey: config.tls?.map(({ key }) => key),
     vapidPublicKey: config.vapid?.publicKey,

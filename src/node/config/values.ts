@@ -127,6 +127,31 @@ export const domainList: Parser<readonly string[]> = {
   parse: (text) => [...new Set(items(text).map((item) => domain.parse(item)))],
 };
 
+export interface BlockListSetting {
+  readonly zone: string;
+  readonly action: 'refuse' | 'junk';
+}
+
+const MOST_BLOCK_LISTS = 10;
+
+export const blockLists: Parser<readonly BlockListSetting[]> = {
+  accepts: `a comma list of at most ${MOST_BLOCK_LISTS} zones, each alone or with =refuse or =junk, such as bl.example.org=junk`,
+  parse(text) {
+    const found = items(text).map((item) => {
+      const [zone = '', action = 'refuse', ...rest] = item.split('=').map((part) => part.trim());
+      demand((action === 'refuse' || action === 'junk') && rest.length === 0);
+      return { zone: domain.parse(zone), action } as const;
+    });
+    demand(found.length <= MOST_BLOCK_LISTS && new Set(found.map(({ zone }) => zone)).size === found.length);
+    return found;
+  },
+};
+
+/** Replaces labels of names that are long enough to be the key of a subscriber. */
+export function withoutKeys(text: string): string {
+  return text.replace(/(?<![a-z0-9-])[a-z0-9]{20,63}(?=\.)/gi, '[hidden]');
+}
+
 export const emailAddress: Parser<string> = {
   accepts: 'an e-mail address',
   parse(text) {

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { shownRelayUrl } from '../../mail-format/relay-url.js';
 import { certificates } from './certificate-variables.js';
+import { contentChecks } from './content-check-variables.js';
 import { listeners } from './listener-variables.js';
 import {
   contactUrl,
@@ -140,25 +141,7 @@ const incoming = {
     'Name servers for the checks of incoming mail, and of `mansio doctor`.',
     { byDefault: "`MANSIO_OUTBOUND_DNS`, else the system's" },
   ),
-  dmarcReject: variable(
-    'MANSIO_DMARC_REJECT',
-    'tag',
-    oneOf('tag', 'reject', 'none'),
-    'Incoming mail that fails DMARC or has no clear author: `tag` places it in Junk, `reject` refuses it when the policy says so, `none` notes it in the header ([more](mail-authentication.md)).',
-  ),
-  rspamdUrl: variable<string | undefined, undefined>(
-    'MANSIO_RSPAMD_URL',
-    undefined,
-    httpUrl,
-    'The worker of an [rspamd](junk.md#rspamd) that judges mail before it is accepted, `http://host:11333`.',
-    NONE,
-  ),
-  contentCheckFailure: variable(
-    'MANSIO_CONTENT_CHECK_FAILURE',
-    'accept',
-    oneOf('accept', 'defer'),
-    'Mail about which rspamd gives no answer in 8 seconds: `accept` takes it unchecked and counts it, `defer` answers `451 4.7.1`.',
-  ),
+  ...contentChecks,
 };
 
 const outgoing = {

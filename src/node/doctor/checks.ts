@@ -5,6 +5,7 @@ import { certificateCheck } from './certificate-check.js';
 import type { DomainCheck, NodeCheck } from './check.js';
 import { nodesCheck, queueCheck, unclaimedCheck } from './cluster-checks.js';
 import { databaseCheck } from './database-check.js';
+import { dnsblCheck } from './dnsbl-check.js';
 import { blockListCheck, reverseCheck, sixthVersionCheck } from './domain/address-checks.js';
 import { mailExchangerCheck } from './domain/mail-exchanger-check.js';
 import { autoconfigCheck, srvCheck } from './domain/mail-program-checks.js';
@@ -27,6 +28,7 @@ export const NODE_CHECKS: readonly NodeCheck[] = [
   unclaimedCheck,
   backupCheck,
   rspamdCheck,
+  dnsblCheck,
 ];
 
 export const DOMAIN_CHECKS: readonly DomainCheck[] = [

@@ -8,6 +8,7 @@ import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
+import { postgresGreylist } from '../../store/postgres/mailbox/greylist.js';
 import { postgresImports } from '../../store/postgres/mailbox/imports.js';
 import { postgresMailboxes } from '../../store/postgres/mailbox/mailboxes.js';
 import { postgresRefusals } from '../../store/postgres/mailbox/refusals.js';
@@ -104,6 +105,7 @@ function keepHouse(
     webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     refusals: postgresRefusals(maintenanceSql),
     reports: postgresArrivedReports(maintenanceSql),
+    greylist: postgresGreylist(maintenanceSql),
     outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,
     log,

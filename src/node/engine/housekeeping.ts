@@ -1,7 +1,7 @@
 // Periodic jobs: prune event logs, forget replies to old commands, flush deferred flags of ended nodes, collect blobs without references,
-// empty unclaimed mailboxes that nobody claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old
-// outbound emails and sums of feedback reports, revoked keys, and what interrupted merges of the search index have left. Several nodes may run each job at the same
-// time. Retention times: docs/operations.md, "What is kept".
+// prune the greylist, empty unclaimed mailboxes that nobody claimed in time, delete expired policies of other domains, prune deliveries of
+// webhooks, delete old outbound emails and sums of feedback reports, revoked keys, and what interrupted merges of the search index have
+// left. Several nodes may run each job at the same time. Retention times: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { WorkQueue } from '../../concurrency/work-queue.js';
@@ -17,6 +17,7 @@ import type { SearchStore } from '../../store/search.js';
 import type { SessionStore } from '../../store/sessions.js';
 import type { PasskeyStore } from '../../store/sign-in/passkeys.js';
 import type { StsPolicyMaintenance } from '../../store/sts-policies.js';
+import type { GreylistStore } from '../../store/traces/greylist.js';
 import { MOST_REFUSALS, REFUSAL_AGE_MS, type RefusalStore } from '../../store/traces/refused-mail.js';
 import type { WebhookDeliveryStore } from '../../store/webhooks.js';
 import { expireOutbound } from './outbound-expiry.js';
@@ -53,6 +54,7 @@ export interface HousekeepingOptions {
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
   readonly refusals: Pick<RefusalStore, 'prune'>;
   readonly reports: Pick<ArrivedReports, 'prune'>;
+  readonly greylist: Pick<GreylistStore, 'prune'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
@@ -109,6 +111,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     },
     { name: 'refusals pruned', everyMs: HOUR_MS, pass: () => refusals.prune(REFUSAL_AGE_MS, MOST_REFUSALS) },
     { name: 'sums of feedback reports pruned', everyMs: DAY_MS, pass: () => reports.prune(REPORT_DAYS) },
+    { name: 'greylist pruned', everyMs: HOUR_MS / 6, pass: () => options.greylist.prune() },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {
       name: 'deliveries of webhooks pruned',

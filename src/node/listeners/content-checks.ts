@@ -1,9 +1,14 @@
 // The content checks of a node: one chain for mail that arrives, and one for mail that accounts send by SMTP or HTTP. The listeners share
 // them, so that the limits of a check hold for all.
 import { CheckChain } from '../../message-checks/check-chain.js';
-import type { CheckedPeer, ContentCheck } from '../../message-checks/content-check.js';
+import { blockListCheck } from '../../message-checks/clients/block-list-check.js';
+import { BlockLists } from '../../message-checks/clients/block-lists.js';
+import { greylistCheck } from '../../message-checks/clients/greylist-check.js';
+import type { CheckedPeer, ClientCheck, ContentCheck } from '../../message-checks/content-check.js';
 import { dmarcCheck } from '../../message-checks/dmarc-check.js';
+import type { Dns } from '../../net/dns/resolver.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
+import { postgresGreylist } from '../../store/postgres/mailbox/greylist.js';
 import type { Config } from '../config/config.js';
 import type { Observability } from '../observability.js';
 import type { Resources } from '../resources.js';
@@ -11,18 +16,33 @@ import type { Resources } from '../resources.js';
 export interface ContentChecks {
   readonly incoming: CheckChain;
   readonly submitted: CheckChain;
+  /** Judges clients at MX; undefined where no list refuses any. */
+  readonly client: ClientCheck | undefined;
 }
 
 export async function openContentChecks(
   config: Config,
-  { log }: Resources,
+  { log, sql, breaker }: Resources,
   { metrics }: Observability,
+  dns: Dns,
 ): Promise<ContentChecks> {
   const rspamd = await rspamdChecks(config);
+  const { dnsbl: lists } = config;
+  const blockLists =
+    lists.length > 0 && config.roles.has('mx')
+      ? new BlockLists({ lists, dns, log, ...(metrics && { meter: metrics.blockLists }) })
+      : undefined;
+  const dnsbl =
+    blockLists !== undefined && lists.some(({ action }) => action === 'junk') ? [blockListCheck(blockLists)] : [];
+  const greylist =
+    config.greylist === 'doubtful' && config.roles.has('mx')
+      ? [greylistCheck(breaker.guard(postgresGreylist(sql)), dns)]
+      : [];
   // A check runs after those before it.
   return {
-    incoming: new CheckChain([dmarcCheck(config.dmarcReject), ...rspamd], log, metrics?.checks),
+    incoming: new CheckChain([dmarcCheck(config.dmarcReject), ...dnsbl, ...rspamd, ...greylist], log, metrics?.checks),
     submitted: new CheckChain(rspamd, log, metrics?.checks),
+    client: lists.some(({ action }) => action === 'refuse') ? blockLists : undefined,
   };
 }
 

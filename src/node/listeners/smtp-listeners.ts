@@ -68,6 +68,7 @@ export async function openSmtp(
         port,
         authenticate: await authenticator(),
         checks: contentChecks.incoming,
+        clientCheck: contentChecks.client,
         quotas,
         feedback: new ReportIntake(engine.arrivedReports),
         receiver: { spool, inbound, inlineMessages, mailboxes },

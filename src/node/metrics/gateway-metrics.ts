@@ -7,6 +7,7 @@ import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CheckMeter } from '../../message-checks/check-chain.js';
+import type { BlockListMeter } from '../../message-checks/clients/block-lists.js';
 import type { Families } from './families.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -54,6 +55,15 @@ export function checkMeter(families: Families): CheckMeter {
       durations.observe({ check }, ms / 1000);
     },
   };
+}
+
+export function blockListMeter(families: Families): BlockListMeter {
+  const lookups = families.counter(
+    'dnsbl_lookups_total',
+    'Clients looked up in a DNS block list; outcome: listed, clear, refused (the list does not answer this resolver), failed (no answer), skipped (not asked, because it has given no answers).',
+    ['list', 'outcome'],
+  );
+  return { looked: (list, outcome) => lookups.inc({ list, outcome }) };
 }
 
 export function submissionMeter(families: Families): SubmissionMeter {

@@ -13,6 +13,7 @@ import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CheckMeter } from '../../message-checks/check-chain.js';
+import type { BlockListMeter } from '../../message-checks/clients/block-lists.js';
 import type { FeedbackMeter } from '../../message-checks/feedback/meter.js';
 import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
 import type { CertificateMeter } from '../certificates/certificate-requests.js';
@@ -25,6 +26,7 @@ import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
 import { feedbackMeter } from './feedback-metrics.js';
 import {
+  blockListMeter,
   checkMeter,
   eventStreamMeter,
   httpMeter,
@@ -47,6 +49,7 @@ export interface Metrics {
   readonly submission: SubmissionMeter;
   /** The content checks of received and of submitted mail. */
   readonly checks: CheckMeter;
+  readonly blockLists: BlockListMeter;
   readonly imap: ImapMeter;
   readonly pop3: Pop3Meter;
   /** The logins of all mail protocols. */
@@ -112,6 +115,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     searchMerges: mergeMeter(families),
     smtp: smtpMeter(families.of('mx')),
     checks: checkMeter(families),
+    blockLists: blockListMeter(families.of('mx')),
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),
     pop3: pop3Meter(families.of('pop3')),

@@ -129,3 +129,31 @@ test('a submission is checked before it is queued; junk is queued without fields
     t.is(harness.spool.memory.used, 0);
   }
 });
+
+test('a client that is refused hears it at RCPT, for every recipient but the postmaster and those that do not exist', async (t) => {
+  const asked: string[] = [];
+  const refusalOf = async (address: string) => {
+    asked.push(address);
+    return { verdict: 'refuse', reply: 'Listed', code: 554, by: 'dnsbl' } as const;
+  };
+  const harness = await listen(t, { clientCheck: { refusalOf } });
+  const client = await SmtpClient.greeted(harness.address);
+  await client.command('MAIL FROM:<a@peer.test>');
+  const codes: string[] = [];
+  for (const to of ['alice@example.test', 'nobody@example.test', 'a@elsewhere.test', 'postmaster@example.test']) {
+    const { code, text } = await client.command(`RCPT TO:<${to}>`);
+    codes.push(`${code} ${text.split(' ')[0]}`);
+  }
+  t.deepEqual(codes, ['554 5.7.1', '550 5.1.1', '550 5.7.1', '250 2.1.5']);
+  t.deepEqual(asked, ['127.0.0.1']);
+  const refused = harness.logged.find(({ msg, reason }) => msg === 'refused' && reason === 'dnsbl');
+  t.like(refused, { code: 554, recipient: 'alice@example.test' });
+});
+
+test('a client whose check fails is asked to come back', async (t) => {
+  const refusalOf = () => Promise.reject(new Error('a bug'));
+  const { address } = await listen(t, { clientCheck: { refusalOf } });
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<a@peer.test>');
+  t.is((await client.command('RCPT TO:<alice@example.test>')).code, 421);
+});

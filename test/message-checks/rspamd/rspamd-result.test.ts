@@ -15,6 +15,8 @@ test('actions of rspamd are verdicts; a doubtful score alone defers nothing', (t
     'own action',
   ].map((action) => verdictOf(result({ action })).verdict);
   t.deepEqual(verdicts, ['accept', 'accept', 'junk', 'junk', 'defer', 'refuse', 'accept']);
+  t.like(verdictOf(result({ action: 'greylist' })), { isDoubtful: true });
+  t.false('isDoubtful' in verdictOf(result({ action: 'no action' })));
 });
 
 test('a refusal is 554 with the words of rspamd', (t) => {

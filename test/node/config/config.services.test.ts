@@ -82,3 +82,29 @@ test('the keys of Web Push are a pair, and the private one is told to nobody', (
   const error = t.throws(() => readConfig({ MANSIO_VAPID_PRIVATE_KEY: 'hunter2' }), { instanceOf: ConfigError });
   t.false(JSON.stringify([error?.message, error?.problems]).includes('hunter2'));
 });
+
+test('DNS block lists: zones with an action each, and the keys of subscribers are not shown', (t) => {
+  t.deepEqual(readConfig({}).dnsbl, []);
+  t.deepEqual(readConfig({ MANSIO_DNSBL: 'Zen.Spamhaus.org., bl.test=junk,other.test = refuse' }).dnsbl, [
+    { zone: 'zen.spamhaus.org', action: 'refuse' },
+    { zone: 'bl.test', action: 'junk' },
+    { zone: 'other.test', action: 'refuse' },
+  ]);
+  const many = Array.from({ length: 11 }, (_, i) => `bl${i}.test`).join(',');
+  for (const wrong of [
+    'bl.test=score',
+    'bl.test=junk=refuse',
+    '=junk',
+    'bl.test,',
+    'a b.test',
+    'bl.test,bl.test=junk',
+    many,
+  ])
+    t.deepEqual(problemsOf({ MANSIO_DNSBL: wrong }), ['MANSIO_DNSBL'], wrong);
+  const zone = 'abcdefghijklmnopqrstuvwxyz.zen.dq.spamhaus.net, bl.test=junk';
+  const row = describeConfig({ MANSIO_DNSBL: zone }).find(({ name }) => name === 'MANSIO_DNSBL');
+  t.is(row?.value, '[hidden].zen.dq.spamhaus.net,bl.test=junk');
+  t.is(readConfig({}).greylist, 'off');
+  t.is(readConfig({ MANSIO_GREYLIST: 'doubtful' }).greylist, 'doubtful');
+  t.deepEqual(problemsOf({ MANSIO_GREYLIST: 'all' }), ['MANSIO_GREYLIST']);
+});

@@ -25,6 +25,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
     webhookDeliveries: { prune: job('deliveries') },
     refusals: { prune: job('refusals') },
     reports: { prune: job('reports') },
+    greylist: { prune: job('greylist') },
     outbound: { store: { expired: async () => [] }, keepDays: 90 },
     mailboxes: {},
     log: pino({ level: 'silent' }),
@@ -55,6 +56,7 @@ virtualTest(
       deliveries: 1,
       refusals: 1,
       reports: 1,
+      greylist: 1,
       keys: 1,
       sessions: 1,
     });
@@ -67,6 +69,7 @@ virtualTest(
       deliveries: 7,
       refusals: 2,
       reports: 1,
+      greylist: 7,
       keys: 1,
       sessions: 1,
     });

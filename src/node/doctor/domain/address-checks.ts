@@ -1,5 +1,6 @@
 // The checks of the addresses from which mail of a domain leaves: `ptr` both ways, `ipv6`, and `blocklist` where it is asked for.
-import { nibblesOf, reverseName } from '../../../net/dns/reverse-name.js';
+import { blockListName, listingIn } from '../../../net/dns/block-list.js';
+import { reverseName } from '../../../net/dns/reverse-name.js';
 import { isPublicAddress } from '../../../net/tcp/address-scope.js';
 import { canonicalAddress } from '../../../net/tcp/ip-address.js';
 import { probeService } from '../../../net/tcp/server-probe.js';
@@ -114,15 +115,15 @@ export const blockListCheck: DomainCheck = {
   },
 };
 
-/** RFC 5782 §2.1: an address of 127.0.0.0/8 means that the list has it; 127.255.255.0/24 is how lists refuse a resolver. */
 async function listed(domain: string, address: string, zone: string, { dns }: DoctorSubject): Promise<CheckResult> {
-  const reversed = address.includes(':') ? nibblesOf(address).toReversed() : address.split('.').reverse();
-  const name = `${reversed.join('.')}.${zone}`;
+  const name = blockListName(address, zone);
   const answer = await answerOf(dns.resolve(name, 'A'));
   if (answer.kind === 'silent') return silence(domain, `A of ${name}`, answer);
   if (answer.kind === 'absent') return ok(domain, `${address} is not in ${zone}`);
   const codes = answer.records.join(', ');
-  if (answer.records.some((code) => code.startsWith('127.255.255.')))
+  const listing = listingIn(answer.records);
+  if (listing === 'clear') return ok(domain, `${address} is not in ${zone}`);
+  if (listing === 'refused')
     return warn(
       domain,
       `${zone} does not answer this resolver (${shown(codes)})`,

@@ -93,6 +93,9 @@ export const UNSAVED_TABLES: readonly string[] = [
   'sign_in_links',
   // Challenges are answered within minutes.
   'spent_challenges',
+  // Servers try again, and are known again.
+  'greylist_waiting',
+  'greylist_known',
   // UIDs that have left a folder: every folder gets a new UIDVALIDITY.
   'expunged',
 ];

@@ -1,0 +1,40 @@
+// Declares the settings that say which mail is refused, deferred or put into Junk; variables.ts joins them with the others.
+import { type BlockListSetting, blockLists, httpUrl, oneOf, withoutKeys } from './values.js';
+import { variable } from './variable.js';
+
+const NONE = { byDefault: 'none' } as const;
+
+export const contentChecks = {
+  dmarcReject: variable(
+    'MANSIO_DMARC_REJECT',
+    'tag',
+    oneOf('tag', 'reject', 'none'),
+    'Incoming mail that fails DMARC or has no clear author: `tag` places it in Junk, `reject` refuses it when the policy says so, `none` notes it in the header ([more](mail-authentication.md)).',
+  ),
+  rspamdUrl: variable<string | undefined, undefined>(
+    'MANSIO_RSPAMD_URL',
+    undefined,
+    httpUrl,
+    'The worker of an [rspamd](junk.md#rspamd) that judges mail before it is accepted, `http://host:11333`.',
+    NONE,
+  ),
+  contentCheckFailure: variable(
+    'MANSIO_CONTENT_CHECK_FAILURE',
+    'accept',
+    oneOf('accept', 'defer'),
+    'Mail about which rspamd gives no answer in 8 seconds: `accept` takes it unchecked and counts it, `defer` answers `451 4.7.1`.',
+  ),
+  dnsbl: variable<readonly BlockListSetting[], readonly BlockListSetting[]>(
+    'MANSIO_DNSBL',
+    [],
+    blockLists,
+    'DNS block lists ([more](junk.md#dns-block-lists)), such as `zen.spamhaus.org,bl.example.org=junk`: clients that a list has are refused at RCPT with `554 5.7.1`, or their mail goes to Junk.',
+    { ...NONE, shown: withoutKeys },
+  ),
+  greylist: variable(
+    'MANSIO_GREYLIST',
+    'off',
+    oneOf('off', 'doubtful'),
+    '`doubtful` answers `451 4.7.1` to [doubtful mail](junk.md#greylisting) from servers that are not known; a server that tries again after a minute is known for 35 days.',
+  ),
+};
