@@ -79,7 +79,7 @@ async function turn(count: number, dataDir: string, { nats, postgres }: Programs
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: process.env['BENCH_LOG_LEVEL'] ?? 'warn',
     ...Object.fromEntries(
-      ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [
+      ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S', 'SIEVE'].map((name) => [
         `MANSIO_${name}_PORT`,
         '0',
       ]),

@@ -47,7 +47,7 @@ read -r url <"$work/url"
 container=$(buildah from --pull-never "$IMAGE")
 buildah run --network host --env DATABASE_URL="$url" --env MANSIO_BIND=127.0.0.1 --env MANSIO_HTTP_BIND=127.0.0.1 --env MANSIO_HTTP_PORT=0 --env MANSIO_MX_PORT=0 \
   --env MANSIO_SUBMISSION_PORT=0 --env MANSIO_SUBMISSIONS_PORT=0 \
-  --env MANSIO_IMAP_PORT=0 --env MANSIO_IMAPS_PORT=0 --env MANSIO_POP3_PORT=0 --env MANSIO_POP3S_PORT=0 "$container" -- \
+  --env MANSIO_IMAP_PORT=0 --env MANSIO_IMAPS_PORT=0 --env MANSIO_POP3_PORT=0 --env MANSIO_POP3S_PORT=0 --env MANSIO_SIEVE_PORT=0 "$container" -- \
   sh -c 'id -un; node --version; timeout --preserve-status --signal=TERM 20 node -- /app/bin/mansio serve' |
   while read -r line; do
     echo "$line"

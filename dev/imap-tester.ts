@@ -55,7 +55,7 @@ function named(): Tested {
 
 async function ownNode(): Promise<Tested> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-imap-tester-'));
-  const ports = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'];
+  const ports = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S', 'SIEVE'];
   const node = await startNodeProcess({
     ...UNLIMITED,
     ...Object.fromEntries(ports.map((name) => [`MANSIO_${name}_PORT`, '0'])),

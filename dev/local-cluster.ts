@@ -115,6 +115,7 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
         MANSIO_IMAPS_PORT: '0',
         MANSIO_POP3_PORT: String(own.pop3),
         MANSIO_POP3S_PORT: '0',
+        MANSIO_SIEVE_PORT: '0',
         ...(own.metrics === undefined ? {} : { MANSIO_METRICS_PORT: String(own.metrics) }),
         ...options.settings,
         ...options.settingsOf?.(i),

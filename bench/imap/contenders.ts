@@ -46,6 +46,7 @@ export async function startMansio(users = USERS): Promise<MansioContender> {
     MANSIO_IMAPS_PORT: '0',
     MANSIO_POP3_PORT: '0',
     MANSIO_POP3S_PORT: '0',
+    MANSIO_SIEVE_PORT: '0',
     MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`,
   });

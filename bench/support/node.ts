@@ -101,6 +101,7 @@ async function start(dataDir: string, environment: Readonly<Record<string, strin
       MANSIO_IMAPS_PORT: '0',
       MANSIO_POP3_PORT: '0',
       MANSIO_POP3S_PORT: '0',
+      MANSIO_SIEVE_PORT: '0',
       MANSIO_HOSTED_DOMAINS: 'example.test',
       ...environment,
     },

@@ -15,7 +15,7 @@ export function declaredMetrics(): readonly Declared[] {
 /** Returns the metrics of a node that watches all of its parts; their values are those of an idle node. */
 export function allFamilies(node: MeteredNode): Metrics {
   const metrics = createMetrics(node);
-  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'event_stream'] as const)
+  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'sieve', 'hub', 'event_stream'] as const)
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchDisk('.');

@@ -9,7 +9,7 @@ import { LoginGuard } from './login-guard.js';
 import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from './protocol-login.js';
 import { announcedMechanisms, type Mechanism, type PresentedCredential } from './sasl.js';
 
-export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3'] as const;
+export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3', 'sieve'] as const;
 export type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
 
 export interface LoginAttempt {

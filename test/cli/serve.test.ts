@@ -44,6 +44,7 @@ test('SIGTERM reaches the node through the shell that npm start runs it in', asy
     MANSIO_IMAPS_PORT: '0',
     MANSIO_POP3_PORT: '0',
     MANSIO_POP3S_PORT: '0',
+    MANSIO_SIEVE_PORT: '0',
   };
   const env = { ...bareEnvironment(), ...ports, MANSIO_DATA_DIR: temporaryDirectory('mansio-test-start-') };
   const shell = spawn('sh', ['-c', scripts.start], { env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-// Gives the IMAP and POP3 gateways what they need in memory: two accounts with keys, their logins, real mailboxes, blobs, a log,
+// Gives the IMAP, POP3 and ManageSieve gateways what they need in memory: two accounts with keys, their logins, real mailboxes, blobs, a log,
 // and a place on a free port for the listener of one protocol.
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';

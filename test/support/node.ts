@@ -47,6 +47,7 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
     MANSIO_IMAPS_PORT: '0',
     MANSIO_POP3_PORT: '0',
     MANSIO_POP3S_PORT: '0',
+    MANSIO_SIEVE_PORT: '0',
     ...storeSettings(dataDir),
     ...settings,
     MANSIO_DATA_DIR: dataDir,

@@ -16,7 +16,7 @@ export interface DemoNode {
 
 export async function startDemoNode(): Promise<DemoNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-screenshots-'));
-  const listeners = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'];
+  const listeners = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S', 'SIEVE'];
   const node = await startNodeProcess({
     ...UNLIMITED,
     ...Object.fromEntries(listeners.map((name) => [`MANSIO_${name}_PORT`, '0'])),

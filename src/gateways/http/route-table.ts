@@ -40,6 +40,7 @@ import { filterRunRoutes } from './routes/folders/filter-runs.js';
 import { filterRoutes } from './routes/folders/filters.js';
 import { folderRoutes } from './routes/folders/folders.js';
 import { labelRoutes } from './routes/folders/labels.js';
+import { sieveRoutes } from './routes/folders/sieve.js';
 import { healthRoute } from './routes/health.js';
 import { type ImageProxySources, imageProxyRoute } from './routes/image-proxy.js';
 import { appleProfileRoutes } from './routes/mail-programs/apple-profile.js';
@@ -142,6 +143,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...filterRoutes('/api/filters', ['Filters'], mailboxes, accountApi.forwarding),
     ...filterRunRoutes('/api/filters', ['Filters'], mailboxes),
     ...suppressionRoutes(mailboxes),
+    ...sieveRoutes(mailboxes),
     eventRoute(sources.eventStreams),
     ...configRoutes(sources.config, sources.publicUrl),
     ...autoconfigRoutes(sources),

@@ -104,6 +104,13 @@ export abstract class MailSession<R extends object, P extends SessionParts<R>> i
     this.parts.openLogins.add(this);
   }
 
+  /** Ends the login; the connection stays. */
+  leave(): void {
+    this.parts.openLogins.delete(this);
+    this.#login = undefined;
+    this.connection.logOut();
+  }
+
   /**
    * Tells whether the login is still valid. It is checked again periodically, because the event of a revocation may be lost.
    * @throws StoreFault, ProviderUnavailable, from the promise

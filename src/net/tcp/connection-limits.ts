@@ -79,6 +79,12 @@ export class ConnectionSlot {
     return this.#account !== undefined;
   }
 
+  /** The connection counts for no account any more. */
+  logOut(): void {
+    this.#account?.release();
+    this.#account = undefined;
+  }
+
   /** Releases the slot after the close; may be called again. */
   leave(): void {
     for (const reservation of [this.#account, this.#network, this.#open]) reservation?.release();

@@ -56,7 +56,8 @@ export class LineConnection {
   readonly #framer: LineFramer;
   readonly #writer: SocketWriter;
   readonly #plain: Socket;
-  readonly #began = performance.now();
+  /** When the time to log in began. */
+  #began = performance.now();
   #socket: OwnedSocket;
   #secured: TLSSocket | undefined;
   #session: LineSession | undefined;
@@ -191,6 +192,13 @@ export class LineConnection {
     if (!this.#slot.logIn(account)) return false;
     this.#isLoggedIn = true;
     return true;
+  }
+
+  /** The account no longer has the connection, and the time limit for a login begins again. */
+  logOut(): void {
+    this.#slot.logOut();
+    this.#isLoggedIn = false;
+    this.#began = performance.now();
   }
 
   /** Runs the session, now and whenever there is input after a rest; at its end the owner is told. */

@@ -174,7 +174,7 @@ function checkAcme(values: Values, agree: Agree): void {
 function checkPorts(values: Values, agree: Agree): void {
   const ports = [
     ...(['httpPort', 'httpsPort', 'acmePort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
-    ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
+    ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort', 'sievePort'] as const),
   ];
   // The port of ACME has a default that depends on another setting.
   const effective = { ...values, acmePort: acmePortOf(values) };

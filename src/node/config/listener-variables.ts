@@ -24,7 +24,7 @@ export const listeners = {
     'MANSIO_BIND',
     '127.0.0.1',
     ipAddress,
-    'Address of the mail listeners (SMTP, IMAP, POP3) and of HTTPS. The default opens nothing to other machines.',
+    'Address of the mail listeners (SMTP, IMAP, POP3, ManageSieve) and of HTTPS. The default opens nothing to other machines.',
   ),
   httpBind: variable(
     'MANSIO_HTTP_BIND',
@@ -106,6 +106,12 @@ export const listeners = {
     2995,
     listenerPort,
     'Port of POP3 with TLS from the start. 0 picks a free port; 995 needs root or the right to bind low ports.',
+  ),
+  sievePort: variable<ListenerPort, ListenerPort>(
+    'MANSIO_SIEVE_PORT',
+    4190,
+    listenerPort,
+    'Port of ManageSieve with STARTTLS, opened by the role `imap`. 0 picks a free port.',
   ),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
   publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),

@@ -1,5 +1,5 @@
 // The listeners of a node: connects the gateways to the engine, and stops each before its dependencies. While the engine still answers, the
-// hub, IMAP and POP3 ask their clients to leave, and HTTP and SMTP finish what they have begun.
+// hub, IMAP, POP3 and ManageSieve ask their clients to leave, and HTTP and SMTP finish what they have begun.
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -24,13 +24,21 @@ import { checksOf, hasHttp, openHttp } from './http-listener.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
 import type { Listener, StopListener } from './open-listener.js';
 import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
+import { openSieve, type SieveListeners } from './sieve-listener.js';
 import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 
 /** The open listeners by the names of the ready line (docs/interface/operator.md). */
 export type Listeners = Readonly<
   Partial<
     Record<
-      'http' | 'https' | 'acme' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners,
+      | 'http'
+      | 'https'
+      | 'acme'
+      | 'metrics'
+      | keyof SmtpListeners
+      | keyof ImapListeners
+      | keyof Pop3Listeners
+      | keyof SieveListeners,
       string
     >
   >
@@ -95,7 +103,8 @@ export async function openListeners(
   const smtp = await openSmtp(config, resources, engine, observability, checks, contentChecks, spool, checksDns, stops);
   const imap = await openImap(config, resources, engine, observability, checks, spool, cachedBlobs, stops);
   const pop3 = await openPop3(config, resources, engine, observability, checks, cachedBlobs, stops);
-  const mail = { ...smtp, ...imap, ...pop3 };
+  const sieve = await openSieve(config, resources, engine, observability, checks, stops);
+  const mail = { ...smtp, ...imap, ...pop3, ...sieve };
   const http =
     decoder &&
     (await openHttp(

@@ -5,6 +5,7 @@ import type { HttpMeter } from '../../gateways/http/pipeline/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
+import type { SieveMeter } from '../../gateways/sieve/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CheckMeter } from '../../message-checks/check-chain.js';
 import type { BlockListMeter } from '../../message-checks/clients/block-lists.js';
@@ -118,14 +119,23 @@ export function pop3Meter(families: Families): Pop3Meter {
   };
 }
 
+export function sieveMeter(families: Families): SieveMeter {
+  const commands = families.latency(
+    'sieve_command_duration_seconds',
+    'Commands of ManageSieve from their last byte to the reply; command: of the command table, or unknown; status: OK or NO.',
+    ['command', 'status'],
+  );
+  return { completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000) };
+}
+
 /** `roles`: those of the node; a protocol without attempts exports zeros, so that its first attempt is visible. */
 export function loginMeter(families: Families, roles: ReadonlySet<string>): LoginMeter {
   const attempts = families.counter(
     'logins_total',
-    'Attempts to log in; protocol: submission, imap or pop3; outcome: open, wrong, scopeMissing, limited, full or fault.',
+    'Attempts to log in; protocol: submission, imap, pop3 or sieve; outcome: open, wrong, scopeMissing, limited, full or fault.',
     ['protocol', 'outcome'],
   );
-  for (const protocol of LOGIN_PROTOCOLS.filter((name) => roles.has(name))) {
+  for (const protocol of LOGIN_PROTOCOLS.filter((name) => roles.has(name === 'sieve' ? 'imap' : name))) {
     attempts.inc({ protocol, outcome: 'open' }, 0);
     attempts.inc({ protocol, outcome: 'wrong' }, 0);
   }

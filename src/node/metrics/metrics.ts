@@ -11,6 +11,7 @@ import type { HttpMeter } from '../../gateways/http/pipeline/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
+import type { SieveMeter } from '../../gateways/sieve/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CheckMeter } from '../../message-checks/check-chain.js';
 import type { BlockListMeter } from '../../message-checks/clients/block-lists.js';
@@ -34,6 +35,7 @@ import {
   imapMeter,
   loginMeter,
   pop3Meter,
+  sieveMeter,
   smtpMeter,
   submissionMeter,
 } from './gateway-metrics.js';
@@ -52,6 +54,7 @@ export interface Metrics {
   readonly blockLists: BlockListMeter;
   readonly imap: ImapMeter;
   readonly pop3: Pop3Meter;
+  readonly sieve: SieveMeter;
   /** The logins of all mail protocols. */
   readonly logins: LoginMeter;
   readonly http: HttpMeter;
@@ -70,7 +73,10 @@ export interface Metrics {
   /** Called on nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` returns the number of open connections. */
-  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub' | 'event_stream', read: () => number): void;
+  watchConnections(
+    gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'sieve' | 'hub' | 'event_stream',
+    read: () => number,
+  ): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
@@ -93,6 +99,7 @@ const GATEWAY_ROLES = {
   submission: 'submission',
   imap: 'imap',
   pop3: 'pop3',
+  sieve: 'imap',
   hub: 'api',
   event_stream: 'api',
 } as const satisfies Record<string, MeteredRole>;
@@ -119,6 +126,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),
     pop3: pop3Meter(families.of('pop3')),
+    sieve: sieveMeter(families.of('imap')),
     logins: loginMeter(families, roles),
     http: httpMeter(api),
     hub: hubMeter(api),

@@ -20,6 +20,7 @@ export type ChosenPorts = Partial<
     | 'imapsPort'
     | 'pop3Port'
     | 'pop3sPort'
+    | 'sievePort'
   >
 >;
 

@@ -296,6 +296,7 @@ function chosenPorts({
   imaps,
   pop3,
   pop3s,
+  sieve,
 }: Listeners): ChosenPorts {
   return {
     ...(http !== undefined && { httpPort: portOf(http) }),
@@ -308,6 +309,7 @@ function chosenPorts({
     ...(imaps !== undefined && { imapsPort: portOf(imaps) }),
     ...(pop3 !== undefined && { pop3Port: portOf(pop3) }),
     ...(pop3s !== undefined && { pop3sPort: portOf(pop3s) }),
+    ...(sieve !== undefined && { sievePort: portOf(sieve) }),
   };
 }
 

@@ -12,6 +12,7 @@ import { labelFilterCases } from './cases/label-filter-cases.js';
 import { OUTBOUND } from './cases/outbound-cases.js';
 import { PASSKEYS } from './cases/passkey-cases.js';
 import { SERVICE } from './cases/service-cases.js';
+import { SIEVE } from './cases/sieve-cases.js';
 import { WEBHOOKS } from './cases/webhook-cases.js';
 import { KEY_ID } from './fake-account-api.js';
 import { ALICE, type Scopes } from './fakes.js';
@@ -36,6 +37,7 @@ const GROUPS: Readonly<Record<string, readonly Step[]>> = {
   ...Object.fromEntries(BASES.map((base) => [base, emailSteps(base)])),
   folders: FOLDERS,
   'labels and filters': labelFilterCases(),
+  'Sieve scripts': SIEVE,
   'outbound mail': OUTBOUND,
   'the account itself': ACCOUNT_STEPS,
 };

@@ -163,6 +163,8 @@ test('parameters of paths that are no ids name nothing', async (t) => {
       const what = `${named(route)} ${value.slice(0, 20)} ${answer.status}`;
       // A link that does not exist is as one that was used, and answered with a page.
       if (route.path === '/link/{token}' && answer.status === 410) continue;
+      // A name of a script may be any text; here the body is at fault.
+      if (route.path === '/api/sieve/{name}' && answer.status === 400 && isRefusal(answer)) continue;
       // Endpoints that are not implemented do not check ids.
       t.true([404, 405, 501].includes(answer.status) && isRefusal(answer), what);
     }

@@ -6,8 +6,8 @@ import { describeConfig, readConfig } from '../../../src/node/config/config.js';
 import test from '../../support/test.js';
 
 test('variables of nobody are reported, not refused', (t) => {
-  const env = { MANSIO_HTP_PORT: '1', MANSIO_SIEVE_PORT: '1', MANSIO_EMPTY: '', PATH: '/bin' };
-  t.deepEqual(readConfig(env).unknown, ['MANSIO_HTP_PORT', 'MANSIO_SIEVE_PORT']);
+  const env = { MANSIO_HTP_PORT: '1', MANSIO_JMAP_PORT: '1', MANSIO_EMPTY: '', PATH: '/bin' };
+  t.deepEqual(readConfig(env).unknown, ['MANSIO_HTP_PORT', 'MANSIO_JMAP_PORT']);
 });
 
 test('the description says where each value came from', (t) => {

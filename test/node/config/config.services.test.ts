@@ -37,6 +37,7 @@ test('mail that leaves: name servers, the signing key, passwords in the clear', 
 test('IMAP and POP3 have roles and ports, and what is told to clients is a host and a port', (t) => {
   const none = readConfig({});
   t.deepEqual([none.imapPort, none.imapsPort, none.pop3Port, none.pop3sPort], [2143, 2993, 2110, 2995]);
+  t.is(none.sievePort, 4190);
   const set = readConfig({
     ...{ MANSIO_ROLES: 'mailbox,imap,pop3', MANSIO_IMAP_PORT: '143', MANSIO_POP3S_PORT: '995' },
     ...{ MANSIO_PUBLIC_SUBMISSION: 'Mail.Example.org:587', MANSIO_PUBLIC_IMAPS: '[2001:DB8::1]:993' },

@@ -11,7 +11,7 @@ import { problemsOf } from './config-problems.js';
 
 const PORTS = [
   ...(['httpPort', 'metricsPort', 'mxPort', 'submissionPort', 'submissionsPort'] as const),
-  ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
+  ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort', 'sievePort'] as const),
 ];
 
 test('nothing configured is the demo', (t) => {
@@ -93,7 +93,7 @@ test('values are held to what is accepted', (t) => {
     MANSIO_UNKNOWN_RECIPIENTS: ['drop', 'true'],
     MANSIO_HTTP_PORT: ['-1', '65536', '80a', '8 0', '1e3', '0x50', '1.5'],
     ...Object.fromEntries(
-      ['IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [`MANSIO_${name}_PORT`, ['abc', '-1', '65536']]),
+      ['IMAP', 'IMAPS', 'POP3', 'POP3S', 'SIEVE'].map((name) => [`MANSIO_${name}_PORT`, ['abc', '-1', '65536']]),
     ),
     ...Object.fromEntries(
       ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [

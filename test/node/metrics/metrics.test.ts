@@ -98,7 +98,7 @@ test('a node exports the families of its roles and those of every node', async (
     ofNone,
   );
   t.deepEqual(
-    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|http|hub|event_stream|outbound)_/.test(name)),
+    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|sieve|http|hub|event_stream|outbound)_/.test(name)),
     ofNone,
   );
   t.true(ofAll.length > ofNone.length + 20);

@@ -36,7 +36,7 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
   );
   t.deepEqual(
     Object.keys(node.ready.listeners).sort(),
-    ['http', 'imap', 'imaps', 'metrics', 'mx', 'pop3', 'pop3s', 'submission', 'submissions'],
+    ['http', 'imap', 'imaps', 'metrics', 'mx', 'pop3', 'pop3s', 'sieve', 'submission', 'submissions'],
     'the ready line has the names of a single node',
   );
 

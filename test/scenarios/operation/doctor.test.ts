@@ -74,7 +74,7 @@ test('doctor tells an operator what to publish, and is content when it is', asyn
   // Each listener answers from inside, and those of mail at the address that DNS has.
   const listeners = after.of('listener').map(({ subject, status }) => `${subject.split(' ')[0]} ${status}`);
   const mail = ['mx', 'submission', 'submissions', 'imap', 'imaps', 'pop3', 'pop3s'];
-  t.deepEqual(listeners.sort(), [...mail, ...mail, 'http'].map((name) => `${name} ok`).sort());
+  t.deepEqual(listeners.sort(), [...mail, ...mail, 'sieve', 'http'].map((name) => `${name} ok`).sort());
   t.like(after.of('certificate'), [
     { subject: HOST, status: 'warn', detail: 'it is self-signed: mail programs refuse it' },
   ]);

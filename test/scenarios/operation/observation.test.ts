@@ -50,6 +50,7 @@ test('metrics are off, and nothing listens for them, unless they are turned on',
     'mx',
     'pop3',
     'pop3s',
+    'sieve',
     'submission',
     'submissions',
   ]);

@@ -21,6 +21,7 @@ test('a port that is off is neither open nor published, even where an address fo
     MANSIO_IMAP_PORT: 'off',
     MANSIO_POP3_PORT: 'off',
     MANSIO_POP3S_PORT: 'off',
+    MANSIO_SIEVE_PORT: 'off',
     MANSIO_PUBLIC_POP3: 'mail.example.test:110',
     MANSIO_PUBLIC_IMAP: 'mail.example.test:143',
   });

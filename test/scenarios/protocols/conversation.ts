@@ -1,7 +1,7 @@
 // Implements a client that speaks the protocol of one row of the table.
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { LineClient } from './line-client.js';
-import type { LoginRow, ProtocolRow } from './rows.js';
+import type { LoginRow, ProtocolRow } from './protocol-row.js';
 
 export interface ConversationOptions {
   /** A PROXY header that is sent first. */
@@ -35,6 +35,7 @@ export class Conversation {
     const conversation = await Conversation.connect(row, port, options);
     const greeting = await conversation.client.line();
     if (greeting === undefined || !row.greeting.test(greeting)) throw new Error(`no greeting: ${greeting}`);
+    if (row.greetsInReply === true) await conversation.reply();
     await conversation.hello();
     return conversation;
   }
@@ -45,11 +46,18 @@ export class Conversation {
     if (!row.implicitTls) {
       await client.line();
       const conversation = new Conversation(row, client);
+      if (row.greetsInReply === true) await conversation.reply();
       await conversation.hello();
       const reply = await conversation.say(row.startTls);
       if (!row.goAhead.test(reply)) throw new Error(`no TLS: ${reply}`);
     }
     return client.secure(tls);
+  }
+
+  /** Begins the handshake that STARTTLS has granted, and reads the greeting that follows it. */
+  async secure(): Promise<void> {
+    await this.client.secure();
+    if (this.#row.greetsInReply === true) await this.reply();
   }
 
   async hello(): Promise<void> {

@@ -6,7 +6,8 @@ import { StoreFault } from '../../../src/store/errors.js';
 import { ALICE as ACCOUNT } from '../../gateways/mail-node.js';
 import test from '../../support/test.js';
 import { Conversation } from './conversation.js';
-import { ALICE, BOB, type LoginOutcome, type LoginRow, type ProtocolRow, rows } from './rows.js';
+import type { LoginOutcome, LoginRow, ProtocolRow } from './protocol-row.js';
+import { ALICE, BOB, rows } from './rows.js';
 
 const refusals = (logged: readonly Record<string, unknown>[]) =>
   logged.filter(({ msg }) => msg === 'authentication refused').length;
@@ -126,24 +127,30 @@ function refusedBy({ otherKey, cancelsAfterFailure }: LoginRow): readonly Exchan
   ];
 }
 
+/** `begin`: the mechanism, and the initial response if there is one. */
+function saslCommand({ sasl, asString = (text) => text }: Pick<LoginRow, 'sasl' | 'asString'>, begin: string): string {
+  return `${sasl}${begin.split(' ').map(asString).join(' ')}`;
+}
+
 /** Returns the decoded challenges, and the last line of the reply. */
 async function exchange(
   { client }: Conversation,
   row: ProtocolRow,
-  { sasl }: LoginRow,
+  login: LoginRow,
   [begin, ...responses]: readonly string[],
 ): Promise<readonly [challenges: readonly string[], reply: string]> {
   const challenges: string[] = [];
-  client.write(`${sasl}${begin}\r\n`);
+  client.write(`${saslCommand(login, begin!)}\r\n`);
   for (;;) {
     const line = (await client.line()) ?? 'the connection has ended';
-    const challenge = /^(?:\+|334) (.*)$/.exec(line);
+    const challenge = /^(?:(?:\+|334) (.*)|"(.*)")$/.exec(line);
     if (challenge === null) {
       if (row.isLast(line)) return [challenges, line];
       continue;
     }
-    challenges.push(Buffer.from(challenge[1]!, 'base64').toString());
-    client.write(`${responses[challenges.length - 1] ?? '*'}\r\n`);
+    challenges.push(Buffer.from(challenge[1] ?? challenge[2]!, 'base64').toString());
+    const response = responses[challenges.length - 1] ?? '*';
+    client.write(`${login.asString?.(response) ?? response}\r\n`);
   }
 }
 
@@ -192,11 +199,11 @@ for (const [name, row] of rows) {
     accounts.fail(new Error('no credential is looked at'));
     const session = await Conversation.begin(row, port);
     t.regex(await session.logIn(login, ALICE, 'alice-key'), login.needsTls);
-    t.regex(await session.say(`${login.sasl}PLAIN`), login.needsTls);
+    t.regex(await session.say(saslCommand(login, 'PLAIN')), login.needsTls);
     t.false(await isOpen(session, row));
     accounts.fail(undefined);
     await session.say(row.startTls);
-    await session.client.secure();
+    await session.secure();
     await session.hello();
     t.notRegex(await session.say(row.startTls), row.goAhead, 'the connection has TLS');
     t.regex(await session.logIn(login, ALICE, 'alice-key'), login.open);

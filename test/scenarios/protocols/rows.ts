@@ -1,122 +1,14 @@
-// Has one row for each mail listener of a node, by its name in the ready line: how a client speaks to it, how it refuses and ends, and
-// how the tests of this folder open it. A listener without a row does not compile.
-import type { ExecutionContext } from 'ava';
+// Has one row for each mail listener of a node, by its name in the ready line. A listener without a row does not compile.
 import type { Subject } from 'rxjs';
 import { certificates } from '../../../dev/certificate.js';
-import type { GuardLimits } from '../../../src/auth/login-guard.js';
-import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
-import type { CertificateSource } from '../../../src/net/tcp/certificate-source.js';
-import type { ConnectionLimiters } from '../../../src/net/tcp/connection-limits.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import type { Listeners } from '../../../src/node/listeners/listeners.js';
 import { ALICE as ACCOUNT, startImap } from '../../gateways/imap/gateway.js';
 import { startPop3 } from '../../gateways/pop3/gateway.js';
+import { startSieve } from '../../gateways/sieve/gateway.js';
 import { listen as listenForMail } from '../../gateways/smtp/listener.js';
 import { listenForSubmission } from '../../gateways/smtp/submission-listener.js';
-
-export interface ProtocolSettings {
-  readonly limits?: {
-    readonly idleMs?: number;
-    /** Only listeners with logins have it. */
-    readonly loginMs?: number;
-    readonly stressLoginMs?: number;
-    readonly handshakeMs?: number;
-    readonly connections?: number;
-    readonly connectionsPerAddress?: number;
-    readonly connectionsPerAccount?: number;
-    readonly authFailures?: number;
-    /** Only IMAP and POP3 have it. */
-    readonly recheckMs?: number;
-  };
-  readonly guard?: Partial<GuardLimits>;
-  /** Only IMAP and POP3 have it. */
-  readonly limiters?: ConnectionLimiters;
-  readonly allowPlaintextAuth?: boolean;
-  readonly tokens?: TokenVerifier;
-  /** Clock of the logins, in ms. */
-  readonly now?: () => number;
-  /** Networks whose PROXY headers are believed. */
-  readonly trusted?: readonly string[];
-  readonly tls?: CertificateSource;
-}
-
-export interface OpenListener {
-  readonly port: number;
-  /** The number of open connections. */
-  connections(): number;
-  readonly logged: readonly Record<string, unknown>[];
-  readonly accounts: TestAccounts;
-  beginDrain(): void;
-}
-
-/** The accounts of a listener with logins. */
-interface TestAccounts {
-  revoke(key: string): void;
-  /** The key ends, and the listener is not told. */
-  forget(key: string): void;
-  deleteAlice(): void;
-  /** Every look-up fails from now on; `undefined`: no longer. */
-  fail(fault: Error | undefined): void;
-}
-
-/** Logs in ALICE with `alice-key` and BOB with `bob-key`. */
-export interface LoginRow extends Readonly<Record<LoginOutcome, RegExp>> {
-  command(name: string, key: string): string;
-  /** The command of SASL; it ends with the name of the mechanism, or with the initial response. */
-  readonly sasl: string;
-  /** A key of alice without the scope of the protocol. */
-  readonly otherKey: string;
-  /** Whether a client may also cancel in answer to the report of a failure. */
-  readonly cancelsAfterFailure: boolean;
-  /** Whether a session ends when its token expires, and not with the next command. */
-  readonly endsWithToken: boolean;
-  /** These match the last line of a connection. */
-  readonly noLogin: RegExp;
-  readonly tooManyFailures: RegExp;
-  readonly revoked: RegExp;
-}
-
-/** Replies, but `revoked`, `noLogin` and `tooManyFailures`. */
-export type LoginOutcome =
-  | 'open'
-  | 'wrong'
-  | 'scopeMissing'
-  | 'limited'
-  | 'tooManyConnections'
-  | 'unavailable'
-  | 'needsTls'
-  | 'notOffered'
-  | 'malformed'
-  | 'cancelled';
-
-export interface ProtocolRow {
-  readonly implicitTls: boolean;
-  readonly greeting: RegExp;
-  /** It is sent after the greeting, and again after the handshake. */
-  readonly hello?: string;
-  /** Says whether the line is the last of a reply. */
-  isLast(line: string): boolean;
-  /** A command that does nothing, also before the login; `done` matches the last line of its reply. */
-  readonly noop: string;
-  readonly done: RegExp;
-  readonly startTls: string;
-  readonly goAhead: RegExp;
-  /** Commands that would have an effect; `probe` shows it, and `untouched` matches its reply when there is none. */
-  readonly injected: readonly string[];
-  readonly probe: string;
-  readonly untouched: RegExp;
-  /** Ends the session. */
-  readonly quit: string;
-  /** These match the last line of a connection. */
-  readonly idle: RegExp;
-  readonly addressFull: RegExp;
-  readonly full: RegExp;
-  readonly stopping: RegExp;
-  /** Undefined when mail is accepted from anyone. */
-  readonly login: LoginRow | undefined;
-  /** Opens a listener, which stops when the test ends. Replies to failed logins are not delayed. */
-  listen(t: ExecutionContext, settings: ProtocolSettings): Promise<OpenListener>;
-}
+import type { ProtocolRow, TestAccounts } from './protocol-row.js';
 
 /** Every listener but those of HTTP. */
 export type MailListener = Exclude<keyof Listeners, 'http' | 'https' | 'acme' | 'metrics'>;
@@ -336,6 +228,58 @@ function pop3(implicitTls: boolean): ProtocolRow {
   };
 }
 
+const quoted = (text: string) => `"${text}"`;
+
+const sieve: ProtocolRow = {
+  implicitTls: false,
+  greeting: /^"IMPLEMENTATION" "Mansio"/,
+  greetsInReply: true,
+  isLast: (line) => /^(?:OK|NO|BYE)\b/.test(line),
+  noop: 'NOOP',
+  done: /^OK "Done"/,
+  startTls: 'STARTTLS',
+  goAhead: /^OK "Begin TLS/,
+  quit: 'LOGOUT',
+  injected: [`AUTHENTICATE "PLAIN" "${plain(ALICE, 'alice-key')}"`, 'LISTSCRIPTS'],
+  probe: 'LISTSCRIPTS',
+  untouched: /^NO "Log in first"/,
+  idle: /^BYE ".*idle/,
+  addressFull: /^BYE \(TRYLATER\) "Too many connections from your address/,
+  full: /^BYE \(TRYLATER\) "Too many connections, /,
+  stopping: /^BYE \(TRYLATER\) "The server is stopping/,
+  login: {
+    command: (name, key) => `AUTHENTICATE "PLAIN" "${plain(name, key)}"`,
+    sasl: 'AUTHENTICATE ',
+    asString: quoted,
+    otherKey: 'smtp-key',
+    cancelsAfterFailure: false,
+    endsWithToken: true,
+    open: /^OK "Logged in/,
+    wrong: /^NO "Credentials invalid/,
+    scopeMissing: /^NO "The API key needs/,
+    limited: /^NO \(TRYLATER\) "Too many wrong credentials/,
+    tooManyConnections: /^NO \(TRYLATER\) "Too many connections of your account/,
+    unavailable: /^NO \(TRYLATER\) "Temporary failure/,
+    needsTls: /^NO \(ENCRYPT-NEEDED\) "Encryption required/,
+    notOffered: /^NO "Mechanism not offered/,
+    malformed: /^NO "Malformed response/,
+    cancelled: /^NO "Authentication cancelled/,
+    noLogin: /^BYE "No login in time/,
+    tooManyFailures: /^NO "Credentials invalid/,
+    revoked: /^BYE "The credential is no longer valid/,
+  },
+  async listen(t, settings) {
+    const { port, listener, logged, directory } = await startSieve(t, settings);
+    return {
+      port,
+      connections: () => listener.connections,
+      logged,
+      accounts: accountsOf(directory, ACCOUNT),
+      beginDrain: () => listener.beginDrain(),
+    };
+  },
+};
+
 const ROWS: Readonly<Record<MailListener, ProtocolRow>> = {
   mx,
   submission: submission(false),
@@ -344,6 +288,7 @@ const ROWS: Readonly<Record<MailListener, ProtocolRow>> = {
   imaps: imap(true),
   pop3: pop3(false),
   pop3s: pop3(true),
+  sieve,
 };
 
 export const rows: readonly (readonly [name: MailListener, row: ProtocolRow])[] = Object.entries(ROWS) as [

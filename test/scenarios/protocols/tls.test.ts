@@ -26,7 +26,7 @@ for (const [name, row] of rows) {
         const conversation = await Conversation.begin(row, port);
         conversation.client.write(`${row.startTls}\r\n${octets}`);
         t.regex((await conversation.reply()).at(-1)!, row.goAhead);
-        await conversation.client.secure();
+        await conversation.secure();
         conversation.client.write(`${row.hello ?? row.noop}\r\n`);
         const replies = await conversation.reply();
         t.regex(replies.at(-1)!, row.done);

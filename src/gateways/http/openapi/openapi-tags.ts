@@ -10,6 +10,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Labels: 'Labels and the emails that carry them. An email may carry several.',
   Filters:
     'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',
+  Sieve: 'Scripts of the account (RFC 5228), at most one of which is active. ManageSieve serves them too.',
   Events: 'What happens in the account, as it happens.',
   Profile: 'The account and its additional addresses.',
   Preferences: 'How clients show mail to the account.',

@@ -1,0 +1,108 @@
+// The Sieve scripts of an account (RFC 5228), which ManageSieve serves too. A script that does not compile is refused.
+import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
+import type { Refusal } from '../../../../actors/runtime/protocol.js';
+import { compileSieve } from '../../../../mail-format/sieve/index.js';
+import { isSieveScriptName } from '../../../../mail-format/sieve-script-name.js';
+import { flag, leaf, list, record, text } from '../../fields.js';
+import { named } from '../../openapi/json-schema.js';
+import { invalid, type Problem, refused } from '../../problem.js';
+import { defineRoute, EMPTY, READ, type Route, WRITE } from '../../route.js';
+
+const PATH = '/api/sieve';
+const TAGS = ['Sieve'];
+const EXAMPLE = {
+  content: 'require "fileinto";\nif header :contains "list-id" "news" { fileinto "News"; }\n',
+  isActive: true,
+};
+
+const listed = named('ListedSieveScript', record({ name: text(), isActive: flag() }));
+const content = () =>
+  leaf<string>('string', (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    // PostgreSQL stores neither NUL nor half of a surrogate pair.
+    return /[\0\p{Cs}]/u.test(value) ? 'must be text without NUL and lone surrogates' : true;
+  });
+const script = named('SieveScript', record({ content: content(), isActive: flag() }));
+
+/** Why a script was not stored. */
+function notPut(refusal: Refusal<MailboxProtocol, 'putSieveScript'>): Problem {
+  switch (refusal) {
+    case 'tooManyScripts':
+      return invalid({ name: ['there are as many scripts as an account may have'] });
+    case 'scriptTooLarge':
+      return invalid({ content: ['has more than 64 kB, or with the other scripts of the account more than 512 kB'] });
+  }
+}
+
+export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
+  const path = `${PATH}/{name}`;
+  const params = { name: text() };
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      summary: 'Sieve scripts, by name',
+      tags: TAGS,
+      access: READ,
+      replies: { 200: list(listed) },
+      handler: async ({ principal }) => {
+        const { reply, refusal } = await mailboxes.of(principal.accountId).ask('sieveScripts', {});
+        if (refusal !== undefined) return refused(refusal);
+        return { status: 200, json: reply.scripts.map(({ name, isActive }) => ({ name, isActive })) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path,
+      summary: 'A Sieve script',
+      tags: TAGS,
+      access: READ,
+      params,
+      replies: { 200: script },
+      handler: async ({ principal, params: { name } }) => {
+        const { reply, refusal } = await mailboxes.of(principal.accountId).ask('sieveScript', { name });
+        return refusal === undefined ? { status: 200, json: reply } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path,
+      summary: 'Store a Sieve script',
+      description:
+        'Makes the script, or replaces it. `isActive`: it is the active script from now on, in place of another one; false: it is not. A script that does not compile is 400 with a line for each fault in `errors.content`, such as `line 3, column 5: there is no command foo`. A name has 1 to 512 bytes of UTF-8 without control characters.',
+      tags: TAGS,
+      access: WRITE,
+      params,
+      body: script,
+      example: EXAMPLE,
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params: { name }, body }) => {
+        if (!isSieveScriptName(name)) return invalid({ name: ['must have 1 to 512 bytes and no control characters'] });
+        const compiled = compileSieve(body.content);
+        if ('faults' in compiled) {
+          return invalid({
+            content: compiled.faults.map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`),
+          });
+        }
+        const { refusal } = await mailboxes.of(principal.accountId).ask('putSieveScript', { name, ...body });
+        return refusal === undefined ? { status: 204 } : notPut(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      summary: 'Delete a Sieve script',
+      description:
+        'The active script is not deleted: 409. Put it with `isActive` false first, or make another one active.',
+      tags: TAGS,
+      access: WRITE,
+      params,
+      replies: { 204: EMPTY },
+      problems: [409],
+      handler: async ({ principal, params: { name } }) => {
+        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteSieveScript', { name });
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+  ];
+}
