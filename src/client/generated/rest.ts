@@ -947,6 +947,16 @@ export interface Suppression {
   readonly until: string;
 }
 
+export interface ListedSieveScript {
+  readonly name: string;
+  readonly isActive: boolean;
+}
+
+export interface SieveScript {
+  readonly content: string;
+  readonly isActive: boolean;
+}
+
 export interface WebConfig {
   readonly oidc: {
     readonly authority: string;
@@ -1913,6 +1923,36 @@ export interface Paths {
       readonly params: {
         /** The address, percent-encoded; its case does not matter */
         readonly address: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/sieve': {
+    /** Sieve scripts, by name. */
+    readonly GET: {
+      readonly reply: readonly ListedSieveScript[];
+    };
+  };
+  '/api/sieve/{name}': {
+    /** A Sieve script. */
+    readonly GET: {
+      readonly params: {
+        readonly name: string;
+      };
+      readonly reply: SieveScript;
+    };
+    /** Store a Sieve script. */
+    readonly PUT: {
+      readonly params: {
+        readonly name: string;
+      };
+      readonly body: SieveScript;
+      readonly reply: undefined;
+    };
+    /** Delete a Sieve script. */
+    readonly DELETE: {
+      readonly params: {
+        readonly name: string;
       };
       readonly reply: undefined;
     };
