@@ -1,12 +1,12 @@
 // The arguments on one line of a command (RFC 5804 §4): quoted strings, numbers, and the mark of a literal at the end. Pure.
 
 /** A value of a command; `text` of a number has its digits. A string has valid UTF-8. */
-export interface Argument {
+export interface SieveArgument {
   readonly kind: 'string' | 'number';
   readonly text: string;
 }
 
-export interface LiteralMark {
+export interface SieveLiteral {
   /** Octets. */
   readonly size: number;
   /** The client waits until it is told to continue, which ManageSieve does not know. */
@@ -15,9 +15,9 @@ export interface LiteralMark {
 
 /** The values before the literal; undefined when the line does not follow the grammar. */
 export interface ScannedLine {
-  readonly values: readonly Argument[] | undefined;
+  readonly values: readonly SieveArgument[] | undefined;
   /** The mark at the end of the line, also of a line that does not follow the grammar, because its octets follow in any case. */
-  readonly mark: LiteralMark | undefined;
+  readonly mark: SieveLiteral | undefined;
 }
 
 const MARK = /\{(\d{1,10})(\+?)\}$/;
@@ -27,7 +27,7 @@ const VALUE = / +(?:"([^"\\]*(?:\\["\\][^"\\]*)*)"|(\d{1,10})|\{\d{1,10}\+?\}$)|
 export function scanArguments(line: string): ScannedLine {
   const marked = MARK.exec(line);
   const mark = marked === null ? undefined : { size: Number(marked[1]), isSynchronizing: marked[2] === '' };
-  const values: Argument[] = [];
+  const values: SieveArgument[] = [];
   for (VALUE.lastIndex = 0; VALUE.lastIndex < line.length; ) {
     const found = VALUE.exec(line);
     if (found === null) return { values: undefined, mark };

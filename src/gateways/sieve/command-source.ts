@@ -1,17 +1,17 @@
 // Reads whole commands from a connection: their lines, their literals and their limits (RFC 5804 §4). Nothing is read ahead, so the octets
 // after a command belong to the next one, or to TLS. The framer of the listener splits lines.
 import { ConnectionEnd } from '../../net/tcp/connection-end.js';
-import { type Argument, type LiteralMark, scanArguments, textOf } from './arguments.js';
+import { type SieveArgument, type SieveLiteral, scanArguments, textOf } from './arguments.js';
 
 /** The connection of a session. */
-export interface CommandPort {
+export interface SieveInput {
   /** Undefined when the client has closed its side. @throws ConnectionEnd, FramingError */
   readLine(): Buffer | undefined | Promise<Buffer | undefined>;
   /** @throws ConnectionEnd */
   readOctets(length: number): AsyncIterable<Buffer>;
 }
 
-export interface CommandSourceOptions {
+export interface SieveSourceOptions {
   /** Octets of the next command with its literals. */
   commandOctets(): number;
   /** Octets of a literal that is refused and passed over. */
@@ -23,35 +23,35 @@ export interface CommandSourceOptions {
 /** `malformed`: not the grammar, or not UTF-8. `too-large`: a literal. `no-memory`: now. */
 export type RefusedInput = 'malformed' | 'too-large' | 'no-memory';
 
-export type ReceivedCommand =
+export type ReceivedSieveCommand =
   | {
       readonly kind: 'command';
       /** In upper case. */
       readonly name: string;
-      readonly args: readonly Argument[];
+      readonly args: readonly SieveArgument[];
     }
   /** `name`: in upper case, '' when there is none. */
   | { readonly kind: 'refused'; readonly name: string; readonly reason: RefusedInput }
   /** The start of the next command is unknown: the connection must be closed. */
   | { readonly kind: 'lost' };
 
-type Values = readonly Argument[] | RefusedInput | 'lost';
+type Values = readonly SieveArgument[] | RefusedInput | 'lost';
 
 const NAME = /^[a-z]+(?= |$)/i;
 /** No command has more. */
 const MOST_VALUES = 16;
 
-export class CommandSource {
-  readonly #port: CommandPort;
-  readonly #options: CommandSourceOptions;
+export class SieveCommandSource {
+  readonly #port: SieveInput;
+  readonly #options: SieveSourceOptions;
 
-  constructor(port: CommandPort, options: CommandSourceOptions) {
+  constructor(port: SieveInput, options: SieveSourceOptions) {
     this.#port = port;
     this.#options = options;
   }
 
   /** Undefined when the client has closed its side. Passes on faults of the port. */
-  async next(): Promise<ReceivedCommand | undefined> {
+  async next(): Promise<ReceivedSieveCommand | undefined> {
     const octets = await this.#port.readLine();
     if (octets === undefined) return undefined;
     const line = octets.toString('latin1');
@@ -76,7 +76,7 @@ export class CommandSource {
 
   /** Reads the values of a command, whose first line is given from behind the name. */
   async #values(first: string, isMalformed: boolean): Promise<Values> {
-    const all: Argument[] = [];
+    const all: SieveArgument[] = [];
     let refused: RefusedInput | undefined = isMalformed ? 'malformed' : undefined;
     let held = first.length;
     for (let line = first; ; ) {
@@ -103,7 +103,7 @@ export class CommandSource {
   }
 
   /** Undefined when the literal is passed over. */
-  async #literal({ size }: LiteralMark, isKept: boolean): Promise<Buffer | undefined> {
+  async #literal({ size }: SieveLiteral, isKept: boolean): Promise<Buffer | undefined> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.#port.readOctets(size)) if (isKept) chunks.push(Buffer.from(chunk));
     return isKept ? Buffer.concat(chunks) : undefined;

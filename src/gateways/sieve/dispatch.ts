@@ -1,8 +1,8 @@
 // Carries out one command: finds its row, checks state and arguments, runs it and sends the reply.
 import { ConnectionEnd } from '../../net/tcp/connection-end.js';
 import { FramingError } from '../../net/tcp/line-framer.js';
-import type { SieveCommand } from './command.js';
-import type { ReceivedCommand, RefusedInput } from './command-source.js';
+import type { ManageSieveCommand } from './command.js';
+import type { ReceivedSieveCommand, RefusedInput } from './command-source.js';
 import { isBug, replyOf, TOO_LARGE } from './faults.js';
 import { bye, lineOf, no, type SieveReply } from './replies.js';
 import type { SieveSession } from './session.js';
@@ -17,12 +17,12 @@ const REFUSED_INPUT: Readonly<Record<RefusedInput, SieveReply>> = {
   'no-memory': no('The server has no room for this now, try again later', 'TRYLATER'),
 };
 
-type Readable = Exclude<ReceivedCommand, { readonly kind: 'lost' }>;
+type Readable = Exclude<ReceivedSieveCommand, { readonly kind: 'lost' }>;
 
 /** @throws ConnectionEnd, FramingError when nothing more can be read */
 export async function dispatch(
   session: SieveSession,
-  table: ReadonlyMap<string, SieveCommand>,
+  table: ReadonlyMap<string, ManageSieveCommand>,
   received: Readable,
 ): Promise<void> {
   const began = performance.now();
@@ -41,7 +41,11 @@ export async function dispatch(
 }
 
 /** @throws ConnectionEnd, FramingError */
-async function replyTo(session: SieveSession, row: SieveCommand | undefined, received: Readable): Promise<SieveReply> {
+async function replyTo(
+  session: SieveSession,
+  row: ManageSieveCommand | undefined,
+  received: Readable,
+): Promise<SieveReply> {
   if (received.kind === 'refused') return REFUSED_INPUT[received.reason];
   if (row === undefined) return UNKNOWN;
   if (!row.states.includes(session.state)) {

@@ -5,17 +5,17 @@ import { networkOf } from '../../net/tcp/ip-address.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
 import { SessionLoop } from '../sessions/session-loop.js';
 import { capabilities } from './capabilities.js';
-import type { SieveCommand } from './command.js';
-import type { CommandSourceOptions } from './command-source.js';
+import type { ManageSieveCommand } from './command.js';
+import type { SieveSourceOptions } from './command-source.js';
 import { dispatch } from './dispatch.js';
 import { lineOf, ok } from './replies.js';
 import { SieveSession, type SieveSessionParts } from './session.js';
 
 export class SieveSessionLoop extends SessionLoop<SieveSession> {
-  readonly #table: ReadonlyMap<string, SieveCommand>;
+  readonly #table: ReadonlyMap<string, ManageSieveCommand>;
   readonly #input: SessionInput;
 
-  constructor(connection: LineConnection, parts: SieveSessionParts, table: ReadonlyMap<string, SieveCommand>) {
+  constructor(connection: LineConnection, parts: SieveSessionParts, table: ReadonlyMap<string, ManageSieveCommand>) {
     const input = new SessionInput(parts);
     super(new SieveSession(connection, parts, input));
     input.session = this.session;
@@ -50,7 +50,7 @@ export class SieveSessionLoop extends SessionLoop<SieveSession> {
 }
 
 /** The limits of a session as its command source sees them. */
-class SessionInput implements CommandSourceOptions {
+class SessionInput implements SieveSourceOptions {
   session: SieveSession | undefined;
   readonly #context: SieveSessionParts['context'];
   /** Memory of the current command. */

@@ -2,7 +2,7 @@
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { LineConnection } from '../../net/tcp/line-connection.js';
 import { MailSession, type SessionParts } from '../sessions/mail-session.js';
-import { CommandSource, type CommandSourceOptions } from './command-source.js';
+import { SieveCommandSource, type SieveSourceOptions } from './command-source.js';
 import type { SieveContext } from './context.js';
 import { bye, lineOf, ok, type SieveReply } from './replies.js';
 
@@ -16,11 +16,11 @@ export interface SieveSessionParts extends SessionParts<SieveReply> {
 const LOST_PLACE = bye('A literal has another form than {n+}, or is too large');
 
 export class SieveSession extends MailSession<SieveReply, SieveSessionParts> {
-  readonly source: CommandSource;
+  readonly source: SieveCommandSource;
 
-  constructor(connection: LineConnection, parts: SieveSessionParts, input: CommandSourceOptions) {
+  constructor(connection: LineConnection, parts: SieveSessionParts, input: SieveSourceOptions) {
     super(connection, parts);
-    this.source = new CommandSource(connection, input);
+    this.source = new SieveCommandSource(connection, input);
   }
 
   get state(): SieveState {

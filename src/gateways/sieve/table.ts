@@ -1,8 +1,8 @@
 // All commands by name.
-import type { SieveCommand } from './command.js';
+import type { ManageSieveCommand } from './command.js';
 import { authenticationCommands } from './commands/authentication.js';
 import { scriptCommands } from './commands/scripts.js';
 
-const ROWS: readonly SieveCommand[] = [...authenticationCommands, ...scriptCommands];
+const ROWS: readonly ManageSieveCommand[] = [...authenticationCommands, ...scriptCommands];
 
-export const table: ReadonlyMap<string, SieveCommand> = new Map(ROWS.map((row) => [row.name, row]));
+export const table: ReadonlyMap<string, ManageSieveCommand> = new Map(ROWS.map((row) => [row.name, row]));

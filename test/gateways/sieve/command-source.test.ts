@@ -1,7 +1,7 @@
 // Tests how commands are read from the octets of a connection: any values come back, wherever the octets are split, and what is refused does
 // not hide the next command.
 import fc from 'fast-check';
-import { CommandSource, type ReceivedCommand } from '../../../src/gateways/sieve/command-source.js';
+import { type ReceivedSieveCommand, SieveCommandSource } from '../../../src/gateways/sieve/command-source.js';
 import { LineFramer } from '../../../src/net/tcp/line-framer.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
@@ -10,7 +10,7 @@ const COMMAND_OCTETS = 300;
 const SKIPPED_OCTETS = 1_000;
 
 /** Reads everything that these pieces have; the connection then ends. */
-async function received(pieces: readonly Buffer[], memory = Number.POSITIVE_INFINITY): Promise<ReceivedCommand[]> {
+async function received(pieces: readonly Buffer[], memory = Number.POSITIVE_INFINITY): Promise<ReceivedSieveCommand[]> {
   const framer = new LineFramer({ maxLine: 2_000, bareLf: 'ends-line' });
   const left = [...pieces];
   const pull = () => {
@@ -18,7 +18,7 @@ async function received(pieces: readonly Buffer[], memory = Number.POSITIVE_INFI
     if (piece !== undefined) framer.push(piece);
     return piece !== undefined;
   };
-  const source = new CommandSource(
+  const source = new SieveCommandSource(
     {
       readLine() {
         for (;;) {
@@ -38,7 +38,7 @@ async function received(pieces: readonly Buffer[], memory = Number.POSITIVE_INFI
     },
     { commandOctets: () => COMMAND_OCTETS, skippedOctets: SKIPPED_OCTETS, hold: (octets) => octets <= memory },
   );
-  const all: ReceivedCommand[] = [];
+  const all: ReceivedSieveCommand[] = [];
   for (;;) {
     const command = await source.next();
     if (command === undefined) return all;
@@ -50,7 +50,7 @@ async function received(pieces: readonly Buffer[], memory = Number.POSITIVE_INFI
 const whole = (text: string, memory?: number) => received([Buffer.from(text)], memory);
 
 /** Shows each command in one line. */
-const shown = (commands: readonly ReceivedCommand[]) =>
+const shown = (commands: readonly ReceivedSieveCommand[]) =>
   commands.map((command) => {
     if (command.kind === 'lost') return 'lost';
     if (command.kind === 'refused') return `${command.name || '-'} ${command.reason}`;
@@ -94,7 +94,7 @@ test('commands come back as they were written, however their octets are split', 
         name: name.toUpperCase(),
         args: args.map((arg) => arg.value),
       }));
-      t.deepEqual(await received(pieces), expected as ReceivedCommand[]);
+      t.deepEqual(await received(pieces), expected as ReceivedSieveCommand[]);
     }),
     { numRuns: runs(200, 2_000) },
   );

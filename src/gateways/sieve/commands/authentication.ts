@@ -1,6 +1,6 @@
 // AUTHENTICATE, UNAUTHENTICATE, STARTTLS, CAPABILITY, NOOP and LOGOUT (RFC 5804 §2.1–2.4, §2.13, §2.14).
 import { capabilities } from '../capabilities.js';
-import type { SieveCommand } from '../command.js';
+import type { ManageSieveCommand } from '../command.js';
 import { lineOf, no, ok, type SieveReply, stringOf } from '../replies.js';
 import type { SieveSession, SieveState } from '../session.js';
 
@@ -8,7 +8,7 @@ const ANY: readonly SieveState[] = ['unauthenticated', 'authenticated'];
 /** No base64, so the exchange ends. */
 const NOT_A_RESPONSE = '!';
 
-export const authenticationCommands: readonly SieveCommand[] = [
+export const authenticationCommands: readonly ManageSieveCommand[] = [
   {
     name: 'AUTHENTICATE',
     states: ['unauthenticated'],

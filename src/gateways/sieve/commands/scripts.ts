@@ -2,7 +2,7 @@
 import { compileSieve } from '../../../mail-format/sieve/index.js';
 import { isSieveScriptName } from '../../../mail-format/sieve-script-name.js';
 import { octetsOf } from '../../sessions/output.js';
-import type { SieveCommand } from '../command.js';
+import type { ManageSieveCommand } from '../command.js';
 import { refused } from '../faults.js';
 import { literalOf, no, ok, type SieveReply, stringOf } from '../replies.js';
 import type { SieveSession } from '../session.js';
@@ -12,7 +12,7 @@ const DONE = ok('Done');
 
 type Run = (session: SieveSession, args: readonly string[]) => Promise<SieveReply>;
 
-const forScripts = (name: string, takes: SieveCommand['takes'], run: Run): SieveCommand => ({
+const forScripts = (name: string, takes: ManageSieveCommand['takes'], run: Run): ManageSieveCommand => ({
   name,
   states: ['authenticated'],
   takes,
@@ -23,7 +23,7 @@ const mailboxOf = ({ context, accountId }: SieveSession) => context.mailboxes.of
 const orRefused = ({ refusal }: { readonly refusal?: Parameters<typeof refused>[0] }): SieveReply =>
   refusal === undefined ? DONE : refused(refusal);
 
-export const scriptCommands: readonly SieveCommand[] = [
+export const scriptCommands: readonly ManageSieveCommand[] = [
   forScripts('HAVESPACE', ['string', 'number'], async (session, [name, size]) => {
     if (!isSieveScriptName(name!)) return BAD_NAME;
     return orRefused(await mailboxOf(session).ask('sieveRoom', { name: name!, size: Number(size) }));
