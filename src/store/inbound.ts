@@ -73,3 +73,9 @@ export interface InboundStore {
    */
   end(delivery: InboundDelivery): Promise<void>;
 }
+
+/** Which accounts have mail that is due because mail arrived (docs/decisions/0097). Their mailboxes write and send it. */
+export interface AutomaticMailStore {
+  /** The accounts on these shards with mail that is due and not queued. */
+  accountsDue(shards: readonly number[], limit: number): Promise<readonly string[]>;
+}

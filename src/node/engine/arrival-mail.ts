@@ -4,9 +4,11 @@ import { readFile } from 'node:fs/promises';
 import type { Directory, HostedDomains } from '../../actors/directory/protocol.js';
 import { type AutomaticMail, startAutomaticMail } from '../../actors/mailbox/background/automatic-mail.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import { readDkimKey } from '../../mail-format/authentication/dkim-key.js';
 import { SenderRewriting } from '../../mail-format/srs.js';
 import { clock } from '../../store/clock.js';
+import { postgresAutomaticMail } from '../../store/postgres/mailbox/due-mail.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import type { SettingStore } from '../../store/settings.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
@@ -15,6 +17,8 @@ import { forwardWriter } from './forward-writer.js';
 import type { EngineStores } from './stores.js';
 
 const SECRET_OCTETS = 32;
+/** How often mailboxes that are not loaded are looked for. */
+const LOOK_MS = 2_000;
 
 /** All nodes share the secret, because a bounce may come to any of them. @throws StoreFault */
 export async function senderRewriting(settings: SettingStore): Promise<SenderRewriting> {
@@ -26,12 +30,13 @@ interface ArrivalMailParts {
   readonly directory: Pick<Directory, 'isAddressOf'> & HostedDomains;
   readonly rewriting: SenderRewriting;
   readonly mailboxes: Mailboxes;
+  readonly ownership: Pick<Ownership, 'owned'>;
 }
 
 export function startArrivalMail(
   context: EngineContext,
   { blobs, accounts }: Pick<EngineStores, 'blobs' | 'accounts'>,
-  { directory, rewriting, mailboxes }: ArrivalMailParts,
+  { directory, rewriting, mailboxes, ownership }: ArrivalMailParts,
 ): AutomaticMail {
   const { config, log } = context;
   const keys = signingKeys(context);
@@ -48,7 +53,12 @@ export function startArrivalMail(
     hostname: config.hostname,
     now: () => clock.now(),
   });
-  const automaticMail = startAutomaticMail({ write: { forward }, blobs, mailboxes, log });
+  const store = postgresAutomaticMail(context.node.sql);
+  const look = {
+    accounts: async (limit: number) => (ownership.owned.length === 0 ? [] : store.accountsDue(ownership.owned, limit)),
+    intervalMs: LOOK_MS,
+  };
+  const automaticMail = startAutomaticMail({ write: { forward }, blobs, mailboxes, look, log });
   addJob(context, 'mail that is due because mail arrived', () => automaticMail.stop());
   return automaticMail;
 }

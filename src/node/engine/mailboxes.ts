@@ -78,7 +78,7 @@ export async function startMailboxes(
   addJob(context, 'filters that wait for a body', () => bodyFilters.stop());
   const filterRuns = startFilterRunning({ texts: stores.texts, mailboxes, log });
   addJob(context, 'runs of filters', () => filterRuns.stop());
-  const automaticMail = startArrivalMail(context, stores, { directory, rewriting, mailboxes });
+  const automaticMail = startArrivalMail(context, stores, { directory, rewriting, mailboxes, ownership });
   const behavior = mailboxBehavior({
     store: stores.mailboxRows,
     texts: stores.texts,

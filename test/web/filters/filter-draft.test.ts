@@ -59,7 +59,7 @@ test('every condition and action comes back from a draft', (t) => {
     ...{ name: 'All', isEnabled: false, priority: 3, fromAddressContains: 'a', toContains: 'b', ccContains: 'c' },
     ...{ subjectContains: 'd', bodyContains: 'e', headerName: 'X-F', headerContains: 'f', listId: 'g', matches: 'h+' },
     ...{ hasAttachments: true, minSizeBytes: 1_500, maxSizeBytes: 2_000_000, markAsRead: true, flag: '$Work' },
-    ...{ assignLabelId: 'label', moveToFolderId: 'folder', delete: true, stop: true },
+    ...{ assignLabelId: 'label', moveToFolderId: 'folder', forwardTo: 'x@y.test', delete: true, stop: true },
   };
   t.deepEqual(inputOf(draftOf(whole), 3, 'Filter'), whole);
   t.deepEqual(inputOf(draftOf({ ...whole, flag: true }), 3, 'Filter'), { ...whole, flag: true });

@@ -26,6 +26,8 @@ export interface FilterDraft {
   readonly labelId: string;
   /** Empty when it stays in the inbox. */
   readonly folderId: string;
+  /** Empty when it is not forwarded. */
+  readonly forwardTo: string;
   readonly delete: boolean;
   readonly stop: boolean;
 }
@@ -38,7 +40,7 @@ export const NO_FILTER: FilterDraft = {
   isEnabled: true,
   ...{ from: '', to: '', cc: '', subject: '', body: '', list: '', fieldName: '', field: '', matches: '' },
   ...{ attachments: 'any', atLeast: '', atMost: '' },
-  ...{ markAsRead: false, flag: '', labelId: '', folderId: '', delete: false, stop: false },
+  ...{ markAsRead: false, flag: '', labelId: '', folderId: '', forwardTo: '', delete: false, stop: false },
 };
 
 const OCTETS_PER_KILOBYTE = 1_000;
@@ -64,6 +66,7 @@ export function draftOf(filter: FilterInput): FilterDraft {
     flag: filter.flag || '',
     labelId: filter.assignLabelId ?? '',
     folderId: filter.moveToFolderId ?? '',
+    forwardTo: filter.forwardTo ?? '',
     delete: filter.delete === true,
     stop: filter.stop === true,
   };
@@ -77,9 +80,8 @@ export function faultOf(draft: FilterDraft): FilterFault | undefined {
   if ([draft.atLeast, draft.atMost].some((size) => size.trim() !== '' && octetsOf(size) === null)) return 'noSize';
   if (!hasCondition(draft)) return 'noCondition';
   const { markAsRead, flag, labelId, folderId, stop } = draft;
-  return markAsRead || stop || draft.delete || [flag, labelId, folderId].some((value) => value !== '')
-    ? undefined
-    : 'noAction';
+  const named = [flag, labelId, folderId, draft.forwardTo.trim()];
+  return markAsRead || stop || draft.delete || named.some((value) => value !== '') ? undefined : 'noAction';
 }
 
 export function hasCondition(draft: FilterDraft): boolean {
@@ -117,6 +119,7 @@ export function inputOf(draft: FilterDraft, priority: number, otherwise: string)
     flag: draft.flag || null,
     assignLabelId: draft.labelId || null,
     moveToFolderId: draft.folderId || null,
+    forwardTo: draft.forwardTo.trim() || null,
     delete: draft.delete || null,
     stop: draft.stop || null,
   };

@@ -107,12 +107,17 @@ function change(draft: DraftSignal, changed: Partial<FilterDraft>): void {
 
 interface WordsProps {
   readonly draft: DraftSignal;
-  readonly part: 'name' | 'atLeast' | 'atMost' | WordsPart;
+  readonly part: 'name' | 'atLeast' | 'atMost' | 'forwardTo' | WordsPart;
   readonly label: string;
   readonly hint?: string;
 }
 
-const LONGEST: Partial<Record<WordsProps['part'], number>> = { name: 200, matches: 300, fieldName: 100 };
+const LONGEST: Partial<Record<WordsProps['part'], number>> = {
+  name: 200,
+  matches: 300,
+  fieldName: 100,
+  forwardTo: 254,
+};
 
 function Words({ draft, part, label, hint }: WordsProps) {
   const id = useId();
@@ -124,7 +129,7 @@ function Words({ draft, part, label, hint }: WordsProps) {
         class="input"
         autocomplete="off"
         maxLength={LONGEST[part] ?? 500}
-        dir={part === 'matches' || part === 'fieldName' ? 'ltr' : undefined}
+        dir={part === 'matches' || part === 'fieldName' || part === 'forwardTo' ? 'ltr' : undefined}
         aria-describedby={hint && `${id}-hint`}
         value={draft.value[part]}
         onInput={({ currentTarget }) => change(draft, { [part]: currentTarget.value })}
@@ -200,6 +205,7 @@ function Actions({ draft }: { readonly draft: DraftSignal }) {
           ))}
         </select>
       </div>
+      <Words draft={draft} part="forwardTo" label={t('filters.forwardTo')} hint={t('filters.forwardToHint')} />
       <Switch
         label={t('filters.flag')}
         value={draft.value.flag === true}

@@ -26,6 +26,7 @@ export function inWords(draft: FilterDraft, label: string | undefined, folder: s
     typeof draft.flag === 'string' && draft.flag && t('filters.thenKeyword', { keyword: draft.flag }),
     draft.folderId && t('filters.thenMove', { folder: folder ?? '' }),
     draft.labelId && t('filters.thenLabel', { label: label ?? '' }),
+    draft.forwardTo && t('filters.thenForward', { address: draft.forwardTo }),
     draft.delete && t('filters.thenDelete'),
     draft.stop && t('filters.thenStop'),
   ];

@@ -5,6 +5,7 @@ import { Filters } from '../filters/filters-section.js';
 import type { PlainKey } from '../i18n/t.js';
 import { About } from './about.js';
 import { Devices } from './devices.js';
+import { Forwarding } from './forwarding.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
@@ -24,6 +25,7 @@ export const SECTIONS: readonly Section[] = [
   { id: 'profile', title: 'settings.section.profile', icon: 'user', view: Profile },
   { id: 'signature', title: 'settings.section.signature', icon: 'pencil', view: Signature },
   { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
+  { id: 'forwarding', title: 'settings.section.forwarding', icon: 'forward', view: Forwarding },
   { id: 'senders', title: 'settings.section.senders', icon: 'triangle-alert', view: Senders },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
   { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },

@@ -15,6 +15,8 @@ const AT_ONCE = 2;
 const MOST_WAITING = 50_000;
 /** Messages of an account before the others get a turn. */
 const IN_A_ROW = 10;
+/** The accounts of one look; the next one finds further ones. */
+const MOST_FOUND = 1_000;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 
@@ -48,11 +50,13 @@ export interface AutomaticMailOptions {
   readonly blobs: Pick<BlobStore, 'put'>;
   readonly mailboxes: Mailboxes;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Finds what is due in mailboxes that are not loaded; asked every `intervalMs`. Absent: only reports count. */
+  readonly look?: { accounts(limit: number): Promise<readonly string[]>; readonly intervalMs: number };
   readonly retryMs?: number;
 }
 
 export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail {
-  const { write, blobs, mailboxes, log, retryMs = RETRY_MS } = options;
+  const { write, blobs, mailboxes, log, look, retryMs = RETRY_MS } = options;
 
   async function send(accountId: string, due: DueMail): Promise<void> {
     const { id: dueId, kind, targets } = due;
@@ -103,8 +107,31 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     most: MOST_WAITING,
     backoff: { firstMs: retryMs, longestMs: LONGEST_RETRY_MS },
   });
+  const looks = look && startLooks(look, queue, log);
   return {
     note: (accountId) => void queue.add(accountId),
-    stop: () => queue.stop(),
+    async stop() {
+      await Promise.all([looks?.stop(), queue.stop()]);
+    },
   };
+}
+
+/** A node that ends, or a mailbox that moves, leaves rows of accounts that nobody asks for. */
+function startLooks(
+  { accounts, intervalMs }: NonNullable<AutomaticMailOptions['look']>,
+  queue: WorkQueue,
+  log: Pick<Logger, 'warn'>,
+): WorkQueue {
+  const looks = new WorkQueue({
+    async work() {
+      // An account that waits, backs off or runs is not added again.
+      for (const id of await accounts(MOST_FOUND)) if (!queue.has(id)) queue.add(id);
+      return intervalMs;
+    },
+    failed: (_, err) => log.warn({ err }, 'mail that is due because mail arrived could not be looked for'),
+    most: 1,
+    backoff: { firstMs: intervalMs },
+  });
+  looks.add('look');
+  return looks;
 }

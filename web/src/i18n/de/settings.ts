@@ -142,6 +142,15 @@ export const settings: Translation<typeof english> = {
   'settings.signature.tooLong':
     'Das ist zu lang, um gespeichert zu werden. Was Sie geschrieben haben, bleibt hier, und die zuvor gespeicherte Fassung wird benutzt, bis diese kürzer ist.',
   'settings.signature.noImages': 'Ein Bild aus einer Datei kann nicht Teil der Signatur sein; alles andere bleibt.',
+  'settings.section.forwarding': 'Weiterleitung',
+  'settings.forwarding.about':
+    'E-Mails, die eintreffen und kein Spam sind, können an eine andere Adresse von Ihnen weitergehen.',
+  'settings.forwarding.isEnabled': 'Meine E-Mails weiterleiten',
+  'settings.forwarding.address': 'An diese Adresse',
+  'settings.forwarding.keepCopy': 'Hier eine Kopie behalten',
+  'settings.forwarding.keepCopyHint': 'Ohne Kopie kommen E-Mails, die die Adresse ablehnt, in Ihren Posteingang.',
+  'settings.forwarding.noAddress': 'Sie haben keine bestätigte Adresse anderswo, an die E-Mails weitergehen könnten.',
+  'settings.forwarding.notRead': 'Die Weiterleitung kann gerade nicht gezeigt werden. {reason}',
   'settings.section.senders': 'Absender',
   'settings.senders.about': 'Adressen und Domains, eine je Zeile. Eine Domain umfasst alles, was unter ihr liegt.',
   'settings.senders.blocked': 'Blockierte Absender',

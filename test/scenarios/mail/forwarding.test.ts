@@ -1,0 +1,146 @@
+// Tests forwarding on a whole node: what the target gets and can verify, the way of bounces, loops, refusals and aliases elsewhere. dkimpy
+// verifies the signatures and the seal where it is installed.
+import { spawnSync } from 'node:child_process';
+import { port, storeOf } from '../../../dev/node-accounts.js';
+import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
+import { postgresSigningKeys } from '../../../src/store/postgres/outbound/signing-keys.js';
+import { keyRecord, RSA, signed, startPeers, zones } from '../../message-checks/mailauth/peers.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { mansio } from '../../support/command.js';
+import test from '../../support/test.js';
+import { eventually } from '../cluster/support/eventually.js';
+import { world } from './outbound-remotes.js';
+
+type T = Parameters<typeof world>[0];
+
+async function setUp(t: T) {
+  const refusing = { behaviour: { rcpt: () => '550 5.1.1 nobody here' } };
+  const made = await world(t, { 'far.test': [{}], 'peer.test': [{}], 'no.test': [refusing] });
+  const { node, sender: ann, neighbour: bob, messagesAt } = made;
+  const sql = await storeOf(node);
+  const directory = postgresDirectory(sql, 256);
+  for (const address of ['me@far.test', 'me@no.test']) await directory.addAddress(ann.id, address, true);
+  await postgresSigningKeys(sql).add({ domain: 'example.test', selector: 'sel', ...RSA });
+  t.teardown(() => sql.end());
+  const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const [client, neighbours] = [new MailboxClient(node, ann.key), new MailboxClient(node, bob.key)];
+  const forward = (body: object) =>
+    client.request('PUT', '/api/forwarding', { isEnabled: true, address: 'me@far.test', keepCopy: true, ...body });
+  const message = (subject: string) => `From: a@peer.test\r\nTo: x@example.test\r\nSubject: ${subject}\r\n\r\nhello`;
+  const at = async (domain: string, count: number) => {
+    await eventually(`mail at ${domain}`, async () => messagesAt(domain).length >= count);
+    return messagesAt(domain).at(-1)!;
+  };
+  return { ...made, ann, bob, smtp, client, neighbours, forward, message, at };
+}
+
+test('a target gets the message as it came, sealed, and a bounce finds its sender', async (t) => {
+  const { ann, smtp, client, forward, message, at, messagesAt } = await setUp(t);
+  const refused = await forward({ address: 'other@far.test' });
+  t.is(refused.status, 400);
+  t.truthy(((await refused.json()) as { errors: Record<string, string[]> }).errors['address']);
+  t.is((await forward({ address: ann.email })).status, 400, 'an own address here');
+  t.is((await forward({})).status, 204);
+  t.deepEqual(await client.get('/api/forwarding'), { isEnabled: true, address: 'me@far.test', keepCopy: true });
+
+  const original = await signed(message('one'));
+  t.is((await smtp.send('a@peer.test', [ann.email], original)).code, 250);
+  const got = await at('far.test', 1);
+  t.regex(got.sender, /^SRS0=[^=]{8}=[A-Z2-7]{2}=peer\.test=a@example\.test$/);
+  t.deepEqual(got.recipients, ['me@far.test']);
+  t.true(got.text.includes(original), 'the octets are those that came');
+  t.regex(got.text, /^Delivered-To: ann@example\.test\r?$/m);
+  t.deepEqual(
+    (await client.inbox()).map(({ subject }) => subject),
+    ['one'],
+  );
+
+  const peers = await startPeers(t, { 'sel._domainkey.example.test': keyRecord(RSA) });
+  const { summary } = await peers.authenticate(Buffer.from(got.text, 'latin1'), { sender: got.sender });
+  t.like(summary, { dkim: 'pass' });
+  checkWithDkimpy(t, got.text);
+
+  // The host of the target bounces it: the DSN comes to the MX and goes to the sender, from nobody.
+  const bounce = 'From: <mailer@far.test>\r\nSubject: returned\r\n\r\nsorry';
+  t.is((await smtp.send('', [got.sender], bounce)).code, 250);
+  const returned = await at('peer.test', 1);
+  t.like(returned, { sender: '', recipients: ['a@peer.test'] });
+  t.true(returned.text.includes('Subject: returned'));
+  await smtp.command('MAIL FROM:<>');
+  t.is((await smtp.command(`RCPT TO:<${got.sender.replace('=a@', '=b@')}>`)).code, 550);
+  await smtp.command('RSET');
+
+  // What comes back to the account is refused, so nothing goes round.
+  t.is((await smtp.send('me@far.test', [ann.email], got.text.trimEnd())).code, 554);
+  t.is((await smtp.send('', [ann.email], message('from nobody'))).code, 250);
+  t.is((await at('far.test', 2)).sender, '');
+  t.is(messagesAt('far.test').length, 2);
+});
+
+test('a refused forward is in the inbox, and its sender is told', async (t) => {
+  const { ann, smtp, client, forward, message, at } = await setUp(t);
+  t.is((await forward({ address: 'me@no.test', keepCopy: false })).status, 204);
+  t.is((await smtp.send('a@peer.test', [ann.email], message('lost'))).code, 250);
+  await eventually('the copy', async () => (await client.inbox()).some(({ subject }) => subject === 'lost'));
+  const report = await at('peer.test', 1);
+  t.like(report, { sender: '', recipients: ['a@peer.test'] });
+  t.regex(report.text, /Final-Recipient: rfc822; ?me@no\.test/);
+  t.is((await client.inbox()).length, 1, 'the account gets no DSN');
+});
+
+test('an alias leads elsewhere once an account is the postmaster of its domain; a filter forwards', async (t) => {
+  const { node, ann, bob, smtp, client, neighbours, message, at, messagesAt } = await setUp(t);
+  const add = () => mansio(node.dataDir, ['alias', 'add', 'team@example.test', '--to', 'x@far.test', bob.email]);
+  t.regex((await add()).stderr, /no account has postmaster@example\.test/);
+  await mansio(node.dataDir, ['alias', 'add', 'postmaster@example.test', '--to', ann.email]);
+  t.is((await add()).code, 0);
+  const send = async () => (await smtp.send('a@peer.test', ['team@example.test'], message('team'))).code;
+  await eventually('the alias', async () => (await send()) === 250);
+  const got = await at('far.test', 1);
+  t.deepEqual(got.recipients, ['x@far.test']);
+  t.regex(got.sender, /^SRS0=.*@example\.test$/);
+  await eventually('the other target', async () => (await neighbours.inbox()).length >= 1);
+  t.deepEqual(
+    (await client.inbox()).map(({ subject }) => subject),
+    [],
+    'the postmaster gets no copy',
+  );
+
+  const filter = { name: 'on', isEnabled: true, priority: 1, subjectContains: 'invoice' };
+  const put = (forwardTo: string) => client.request('POST', '/api/filters', { ...filter, forwardTo });
+  t.is((await put('x@far.test')).status, 400);
+  t.is((await put('ME@far.test')).status, 201);
+  const before = messagesAt('far.test').length;
+  t.is((await smtp.send('a@peer.test', [ann.email], message('invoice'))).code, 250);
+  t.deepEqual((await at('far.test', before + 1)).recipients, ['me@far.test']);
+  t.deepEqual(
+    (await client.inbox()).map(({ subject }) => subject),
+    ['invoice'],
+  );
+});
+
+const SCRIPT = `
+import dkim, json, sys
+given = json.load(sys.stdin)
+message = given['message'].encode('latin1')
+lookup = lambda name, timeout=5: given['records'].get(name.decode().rstrip('.'), '').encode()
+cv, results, reason = dkim.arc_verify(message, dnsfunc=lookup)
+checked = dkim.DKIM(message)
+own = [value for name, value in checked.headers if name.lower() == b'dkim-signature']
+index = [i for i, value in enumerate(own) if b'd=peer.test' in value and b'a=rsa' in value][0]
+print(json.dumps({'dkim': checked.verify(idx=index, dnsfunc=lookup), 'arc': cv.decode() if cv else None, 'reason': str(reason)}))`;
+
+/** Does nothing where dkimpy is not installed. */
+function checkWithDkimpy(t: T, message: string): void {
+  const python = '/usr/bin/python3';
+  if (spawnSync(python, ['-c', 'import dkim']).status !== 0) return;
+  const rsa = zones()['rsa._domainkey.peer.test'] as { TXT: readonly string[] };
+  const records = {
+    'rsa._domainkey.peer.test': rsa.TXT[0],
+    'sel._domainkey.example.test': (keyRecord(RSA) as { TXT: readonly string[] }).TXT[0],
+  };
+  const input = JSON.stringify({ message: message.replace(/\r?\n/g, '\r\n'), records });
+  const { stdout, stderr } = spawnSync(python, ['-c', SCRIPT], { input, encoding: 'utf8' });
+  t.like(JSON.parse(stdout || '{}'), { dkim: true, arc: 'pass' }, stderr);
+}

@@ -1,0 +1,91 @@
+// Where the mail of the account is sent on: to one of its verified addresses elsewhere, with or without a copy.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Forwarding as Chosen } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { useStore } from '../app/store.js';
+import { t } from '../i18n/t.js';
+import { Select, Switch } from './controls.js';
+import { SavingNote, useSaving } from './saving.js';
+
+const PATH = '/api/forwarding';
+
+export function Forwarding() {
+  const { client } = useStore();
+  const chosen = useSignal<Chosen | undefined>(undefined);
+  const targets = useSignal<readonly string[]>([]);
+  const problem = useSignal('');
+  const saving = useSaving();
+  const read = () => {
+    problem.value = '';
+    Promise.all([client.request('GET', PATH), client.request('GET', '/api/profile')]).then(
+      ([forwarding, { additionalAddresses }]) => {
+        const elsewhere = additionalAddresses.filter(({ isVerified, canSend }) => isVerified && !canSend);
+        targets.value = elsewhere.map(({ address }) => address);
+        chosen.value = forwarding;
+      },
+      (error: unknown) => {
+        problem.value = t('settings.forwarding.notRead', { reason: reasonOf(error) });
+      },
+    );
+  };
+  useEffect(read, [client]);
+  const change = async (changed: Partial<Chosen>) => {
+    const before = chosen.peek()!;
+    const body = { ...before, ...changed };
+    chosen.value = body;
+    if (!(await saving.save(() => client.request('PUT', PATH, { body })))) chosen.value = before;
+  };
+  const shown = chosen.value;
+  return (
+    <>
+      <p class="hint">{t('settings.forwarding.about')}</p>
+      <div role="alert">
+        {problem.value !== '' && (
+          <p class="problem">
+            {problem}{' '}
+            <button type="button" class="button" onClick={read}>
+              {t('settings.again')}
+            </button>
+          </p>
+        )}
+      </div>
+      {shown !== undefined && <Choices chosen={shown} targets={targets.value} onChange={change} />}
+      <SavingNote saving={saving} kept={(reason) => t('app.failed', { reason })} />
+    </>
+  );
+}
+
+interface ChoicesProps {
+  readonly chosen: Chosen;
+  readonly targets: readonly string[];
+  readonly onChange: (changed: Partial<Chosen>) => void;
+}
+
+function Choices({ chosen: { isEnabled, address, keepCopy }, targets, onChange }: ChoicesProps) {
+  // The address is shown although the account has removed it since.
+  const all = address === null || targets.includes(address) ? targets : [address, ...targets];
+  const [first] = all;
+  if (first === undefined) return <p>{t('settings.forwarding.noAddress')}</p>;
+  return (
+    <>
+      <Switch
+        label={t('settings.forwarding.isEnabled')}
+        value={isEnabled}
+        onChoose={(value) => onChange({ isEnabled: value, address: address ?? first })}
+      />
+      <Select
+        label={t('settings.forwarding.address')}
+        options={all.map((one) => ({ value: one, text: one }))}
+        value={address ?? first}
+        onChoose={(value) => onChange({ address: value })}
+      />
+      <Switch
+        label={t('settings.forwarding.keepCopy')}
+        value={keepCopy}
+        onChoose={(value) => onChange({ keepCopy: value })}
+      />
+      <p class="hint">{t('settings.forwarding.keepCopyHint')}</p>
+    </>
+  );
+}
