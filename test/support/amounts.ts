@@ -46,6 +46,8 @@ export const KILLS = {
   incoming: amount(4, 20),
   /** `scenarios/faults/outbound-kill` kills a node while emails are in flight. */
   outbound: amount(3, 20),
+  /** `scenarios/faults/forwarding-kill` kills a node that forwards mail. */
+  forwarding: amount(2, 10),
   /** `scenarios/faults/moves-kill` */
   moves: amount(2, 6),
   /** `scenarios/faults/flags-kill`: the database of every third dies as well. */
