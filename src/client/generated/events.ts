@@ -1,5 +1,5 @@
 // The events and calls of the hub. `npm run docs` writes this file from the AsyncAPI document.
-import type { DeliveryAttempt, EmailListItem, PreferenceChanges, Senders } from './rest.js';
+import type { DeliveryAttempt, EmailListItem, Forwarding, PreferenceChanges, Senders } from './rest.js';
 
 /** The payload of each event of the account, by the name of the event. */
 export interface EventPayloads {
@@ -100,6 +100,8 @@ export interface EventPayloads {
   readonly PreferencesChanged: PreferenceChanges;
   /** The lists of allowed and blocked senders were replaced. On the hub for connections whose address has `changes=true` */
   readonly SendersChanged: Senders;
+  /** The forwarding of the account was changed. On the hub for connections whose address has `changes=true` */
+  readonly ForwardingChanged: Forwarding;
 }
 
 /** The payloads of events that only the hub has. */

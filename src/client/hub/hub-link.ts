@@ -41,6 +41,7 @@ const LOGGED: Readonly<Record<keyof EventPayloads, true>> = {
   EmailUnplaced: true,
   PreferencesChanged: true,
   SendersChanged: true,
+  ForwardingChanged: true,
 };
 
 const REQUEST_MS = 10_000;

@@ -83,13 +83,14 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
   }
 }
 
-/** The senders are stored with the preferences, and are an event of their own. */
-function choices({ senders, ...preferences }: Payload<'PreferencesChanged'>['chosen']): ClientEvent[] {
-  const sendersChanged = senders === undefined ? [] : [change('SendersChanged', senders as object)];
+/** The senders and the forwarding are stored with the preferences, and are events of their own. */
+function choices({ senders, forwarding, ...preferences }: Payload<'PreferencesChanged'>['chosen']): ClientEvent[] {
+  const own = [
+    ...(senders === undefined ? [] : [change('SendersChanged', senders as object)]),
+    ...(forwarding === undefined ? [] : [change('ForwardingChanged', forwarding as object)]),
+  ];
   const isEmpty = Object.keys(preferences).length === 0;
-  return isEmpty && sendersChanged.length > 0
-    ? sendersChanged
-    : [change('PreferencesChanged', preferences), ...sendersChanged];
+  return isEmpty && own.length > 0 ? own : [change('PreferencesChanged', preferences), ...own];
 }
 
 function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): ClientEvent[] {

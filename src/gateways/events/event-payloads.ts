@@ -113,6 +113,7 @@ export const EVENTS = {
     shapeOfRest('Senders'),
     'changes',
   ),
+  ForwardingChanged: described('The forwarding of the account was changed', shapeOfRest('Forwarding'), 'changes'),
 };
 
 export type ClientEventType = keyof typeof EVENTS;
