@@ -9,7 +9,10 @@ export const NO_OUTBOUND = {
   filterRuns: { note() {} },
   automaticMail: { note() {} },
   inlineMessages: { find: () => undefined, decline() {}, weightOf: () => 0, receive: () => () => {} },
-  blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
+  blobs: {
+    index: () => Promise.reject(new Error('no message is sent here')),
+    read: () => Promise.reject(new Error('no script runs here')),
+  },
   outbound: {
     retry: { maxRetries: 0, baseMs: 1, capMs: 1 },
     wakeQueue() {},

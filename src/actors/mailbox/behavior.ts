@@ -114,7 +114,7 @@ export interface MailboxSources {
   readonly bodyFilters: BodyFilterNotes;
   readonly filterRuns: FilterRunNotes;
   readonly automaticMail: AutomaticMailNotes;
-  readonly blobs: Pick<BlobStore, 'index'>;
+  readonly blobs: Pick<BlobStore, 'index' | 'read'>;
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
   /** The inline messages of this node. */

@@ -25,11 +25,14 @@ export class MessageHeader {
     return this.#index.envelope[field].map(textOf).join('\n');
   }
 
+  /** All fields in their order; encoded words are as written. */
+  pairs(): readonly HeaderPair[] {
+    return headerPairs(Buffer.from(this.#octets.buffer, this.#octets.byteOffset, this.#octets.length));
+  }
+
   /** The values of all fields with this name, whose case does not count. */
   values(name: string): readonly string[] {
-    this.#fields ??= byName(
-      headerPairs(Buffer.from(this.#octets.buffer, this.#octets.byteOffset, this.#octets.length)),
-    );
+    this.#fields ??= byName(this.pairs());
     return (this.#fields.get(name.toLowerCase()) ?? []).map((value) => this.#decoder.text(value));
   }
 }

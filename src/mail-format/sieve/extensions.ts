@@ -36,7 +36,7 @@ export const INTERPRETED: SieveSupport = {
 };
 
 /** Extensions whose facts the delivery does not know, or whose actions it does not carry out. */
-const NOT_DELIVERED = new Set(['duplicate', 'editheader', 'envelope', 'ereject', 'reject', 'vacation']);
+const NOT_DELIVERED = new Set(['duplicate', 'editheader', 'ereject', 'reject', 'vacation']);
 
 /** What scripts of accounts may use: the compiler refuses the rest, so that no script does less than it says. */
 export const DELIVERED: SieveSupport = {

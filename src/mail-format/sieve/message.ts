@@ -6,7 +6,7 @@ export interface SieveField {
 }
 
 /** One part of a body that is not a multipart. */
-interface SievePart {
+export interface SievePart {
   /** `type/subtype` in lower case. */
   readonly type: string;
   /** Decoded; UTF-8 text of the charset that the part declares. */

@@ -3,6 +3,7 @@
 
 import { SEEN } from '../../../mail-format/flags.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
+import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { InlineMessage } from '../../../store/inline/inline-message.js';
 import type { ArrivedEnvelope, EmailSummaryRow, Placement } from '../../../store/mailbox-rows.js';
@@ -12,6 +13,8 @@ import { unreadParts } from '../filters/filter-match.js';
 import { factsOf, headerOf, NOTHING_READ, type ReadMessage } from '../filters/filter-reads.js';
 import { isBounceEarly, takeBounce } from '../outbound/bounces.js';
 import type { MailboxProtocol } from '../protocol.js';
+import { activeScript, afterScript, readsBody } from '../sieve/script-plan.js';
+import { inlineScripted } from '../sieve/script-reads.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
@@ -29,6 +32,8 @@ interface Mail {
   readonly onward?: SentOnward | undefined;
   /** What filters look at. */
   readonly read?: ReadMessage | undefined;
+  /** What the active script looks at; undefined when none runs. */
+  readonly scripted?: SieveMessage | undefined;
 }
 
 /** The envelope of mail that another component has stored. */
@@ -43,7 +48,9 @@ export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
       if ('inlineId' in mail) return undefined;
       const { inboundId, blob, summary, bounce } = mail;
       const isFiltered = !goesToJunk(state.senders, summary.fromAddress, mail) && !state.isDelivered(inboundId);
+      const script = isFiltered ? activeScript(state.sieve) : undefined;
       return {
+        ...(script !== undefined && { scripted: { blob, readsBody: readsBody(state.sieve, script) } }),
         ...(isFiltered && { filtered: { blob, facts: factsOf(summary) } }),
         ...(bounce !== undefined && { outbound: { returned: bounce.messageId } }),
       };
@@ -81,12 +88,13 @@ function deliver(
   const { blob, summary } = opened.messages[0]!;
   const isJunk = goesToJunk(tx.senders, summary.fromAddress, mail);
   const read = isInline ? readInline(tx, isJunk, inlineMessage) : tx.prefetched.messages.get(blob);
+  const scripted = isInline ? scriptedInline(tx, isJunk, inlineMessage) : scriptedStored(tx, blob);
   // Filters read bodies from the store.
-  if (read === 'unstored') return tx.messages.decline();
+  if (read === 'unstored' || scripted === 'unstored') return tx.messages.decline();
   const envelope = envelopeOf(mail);
   const { emailId, isNeeded } = place(
     tx,
-    { blob, receivedAt, summary, isJunk, read, envelope, onward: mail.onward },
+    { blob, receivedAt, summary, isJunk, read, scripted, envelope, onward: mail.onward },
     inboundId,
   );
   takeBounce(tx, mail);
@@ -114,6 +122,24 @@ function readInline(
   return unreadParts(filters, factsOf(summary, read)).body ? 'unstored' : read;
 }
 
+/** What the active script looks at in a message that is in memory; `unstored` when its octets are not. */
+function scriptedInline(
+  tx: MailboxTransaction,
+  isJunk: boolean,
+  { message: { content } }: InlineMessage,
+): SieveMessage | 'unstored' | undefined {
+  const script = isJunk ? undefined : activeScript(tx.sieve.scripts);
+  if (script === undefined) return undefined;
+  return inlineScripted(content, readsBody(tx.sieve.scripts, script)) ?? 'unstored';
+}
+
+/** What was read for the active script. @throws the fault that prevented it: the mail is placed later */
+function scriptedStored(tx: MailboxTransaction, blob: string): SieveMessage | undefined {
+  const scripted = tx.prefetched.scripted.get(blob);
+  if (scripted !== undefined && 'fault' in scripted) throw scripted.fault;
+  return scripted;
+}
+
 const envelopeOf = ({ sender, recipient }: Payload<MailboxProtocol, 'deliver'>): ArrivedEnvelope => ({
   sender: sender ?? '',
   recipient: recipient ?? null,
@@ -129,13 +155,13 @@ interface Placed {
 function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   // No junk goes elsewhere: the account finds it in its Junk folder.
   if (mail.isJunk === true) return { emailId: placeJunk(tx, mail), isNeeded: true };
-  const { blob, receivedAt, summary, read, onward } = mail;
+  const { blob, receivedAt, summary, read, scripted, onward } = mail;
   if (onward !== undefined && !onward.isPlaced) {
     tx.begin();
     sendOnward(tx, mail, onward);
     return { emailId: null, isNeeded: true };
   }
-  const result = planDelivery(tx.filters.all(), factsOf(summary, read));
+  const result = afterScript(tx, planDelivery(tx.filters.all(), factsOf(summary, read)), scripted, mail.envelope);
   const { plan } = result;
   const forwards = forwardsOf(tx.dueMail.forwarding, result);
   tx.begin();

@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail-format/ids.js';
+import type { BlobStore } from '../../../store/blobs.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../../store/mailboxes.js';
 import type { MailboxQuotas } from '../../quotas/protocol.js';
@@ -21,6 +22,7 @@ import {
   prefetchOutbound,
 } from '../outbound/prefetch.js';
 import type { EmailTexts } from '../search/email-texts.js';
+import { readScripted, type ScriptedMessage, type ScriptedMessages } from '../sieve/script-reads.js';
 import { type EmailReads, NO_EMAIL_READS } from '../state/email-reads.js';
 import type { MailboxState } from '../state/state.js';
 
@@ -30,6 +32,8 @@ export interface CommandReads {
   readonly announced?: string;
   /** A message whose header and body are needed when filters look at them. */
   readonly filtered?: JudgedMessage;
+  /** A message that the active script judges. */
+  readonly scripted?: ScriptedMessage;
   /** A filter that the command creates. */
   readonly filter?: Asking;
   readonly outbound?: OutboundReads;
@@ -49,6 +53,8 @@ export interface Prefetched {
   readonly fault?: unknown;
   /** What filters look at in messages, by blob. */
   readonly messages: ReadonlyMap<string, ReadMessage>;
+  /** What the active script looks at in messages, by blob. */
+  readonly scripted: ScriptedMessages;
   readonly outbound: OutboundPrefetched;
   /** Undefined without a limit, or when no command adds emails. */
   readonly quota?: Quota | undefined;
@@ -64,12 +70,14 @@ export const NOTHING_PREFETCHED: Prefetched = {
   rows: new Map(),
   placedWithEmail: [],
   messages: new Map(),
+  scripted: new Map(),
   outbound: NO_OUTBOUND,
   emailReads: NO_EMAIL_READS,
   copyReads: NO_COPY_READS,
 };
 
 export interface PrefetchSources extends OutboundPrefetchSources {
+  readonly blobs: Pick<BlobStore, 'index' | 'read'>;
   readonly store: Pick<MailboxStore, 'summaries' | 'placedWithEmail'> & OutboundPrefetchSources['store'];
   readonly texts: EmailTexts;
   readonly quotas?: Pick<MailboxQuotas, 'of'>;
@@ -88,8 +96,14 @@ export function prefetch(
   const isAdding = declared.some(({ reads }) => reads.isAdding === true);
   const quota = isAdding ? sources.quotas?.of(state.accountId) : undefined;
   const rows = prefetchRows(sources, state, declared);
-  if (quota === undefined) return rows;
-  return Promise.all([rows ?? NOTHING_PREFETCHED, quota]).then(([read, quota]) => ({ ...read, quota }));
+  const judged = declared.flatMap(({ reads }) => reads.scripted ?? []);
+  if (quota === undefined && judged.length === 0) return rows;
+  const scripted = readScripted(sources.blobs, judged);
+  return Promise.all([rows ?? NOTHING_PREFETCHED, quota, scripted]).then(([read, quota, scripted]) => ({
+    ...read,
+    quota,
+    scripted,
+  }));
 }
 
 function prefetchRows(

@@ -1,0 +1,126 @@
+// Runs the active script of an account on mail that arrives, behind its filters, and adds its actions to the plan of the delivery
+// (decision 0104). Filters that stop, or delete the email, end the evaluation: no script runs. `keep` leaves the email where the filters have
+// put it; a script that files it takes it out of there.
+import { shownName } from '../../../mail-format/folder-name.js';
+import type { FileintoAction, KeepAction, SieveAction } from '../../../mail-format/sieve/actions.js';
+import { compileSieve, runSieve } from '../../../mail-format/sieve/index.js';
+import type { SieveMessage } from '../../../mail-format/sieve/message.js';
+import type { SieveEnvironment, SieveScript } from '../../../mail-format/sieve/run.js';
+import type { ArrivedEnvelope, FolderRow } from '../../../store/mailbox-rows.js';
+import { addFolder } from '../commands/folders.js';
+import { folderAt } from '../commands/selection.js';
+import type { DeliveryPlan, FilterResult } from '../filters/delivery-plan.js';
+import type { MailboxTransaction } from '../state/transaction.js';
+import type { SieveScripts } from './sieve-scripts.js';
+
+/** Dates are in UTC unless a script names another zone. */
+const ZONE = 0;
+/** Compiled scripts of the node that are kept; those that were used least recently go. */
+const MOST_COMPILED = 100;
+/** The roles of folders that scripts find by attribute (RFC 6154). */
+const ROLES: Readonly<Record<string, FolderRow['role']>> = {
+  '\\archive': 'archive',
+  '\\drafts': 'drafts',
+  '\\junk': 'junk',
+  '\\sent': 'sent',
+  '\\trash': 'trash',
+};
+
+type Scripts = Pick<SieveScripts, 'active' | 'content'>;
+
+/** The keys are contents; null stands for a faulty script. */
+const compiled = new Map<string, SieveScript | null>();
+
+/** The script that runs when mail arrives; undefined without one. A stored script that is faulty is none. */
+export function activeScript(scripts: Scripts): SieveScript | undefined {
+  return scripts.active === null ? undefined : scriptNamed(scripts, scripts.active);
+}
+
+/** Whether a run of the script, or of those that it includes, may look at the body. */
+export function readsBody(scripts: Scripts, script: SieveScript, seen = new Set<string>()): boolean {
+  if (script.readsBody) return true;
+  return script.includes.some(({ location, name }) => {
+    if (location === 'global' || seen.has(name)) return false;
+    seen.add(name);
+    const included = scriptNamed(scripts, name);
+    return included !== undefined && readsBody(scripts, included, seen);
+  });
+}
+
+function scriptNamed(scripts: Scripts, name: string): SieveScript | undefined {
+  const content = scripts.content(name);
+  if (content === undefined) return undefined;
+  let script = compiled.get(content);
+  if (script === undefined) {
+    const result = compileSieve(content);
+    script = 'script' in result ? result.script : null;
+  }
+  compiled.delete(content);
+  compiled.set(content, script);
+  if (compiled.size > MOST_COMPILED) compiled.delete(compiled.keys().next().value!);
+  return script ?? undefined;
+}
+
+/** Adds what the active script decides to the result of the filters. It may create folders. */
+export function afterScript(
+  tx: MailboxTransaction,
+  result: FilterResult,
+  message: SieveMessage | undefined,
+  envelope: ArrivedEnvelope,
+): FilterResult {
+  const { plan } = result;
+  if (message === undefined || plan.remove || plan.stop) return result;
+  const script = activeScript(tx.sieve.scripts);
+  if (script === undefined) return result;
+  const { actions } = runSieve(script, message, environmentOf(tx, envelope));
+  const scripted = withActions(tx, plan, actions);
+  return { ...result, plan: scripted, undecided: scripted.remove ? [] : result.undecided };
+}
+
+function environmentOf(tx: MailboxTransaction, { sender, recipient }: ArrivedEnvelope): SieveEnvironment {
+  const { scripts } = tx.sieve;
+  return {
+    now: tx.now,
+    zone: ZONE,
+    sender,
+    recipient: recipient ?? undefined,
+    hasFolder: (path) => folderAt(tx.folders.rows(), path) !== undefined,
+    specialUse: (attribute) => folderFor(tx, attribute)?.name,
+    isTracked: () => false,
+    include: (location, name) => (location === 'personal' ? scriptNamed(scripts, name) : undefined),
+  };
+}
+
+function withActions(tx: MailboxTransaction, plan: DeliveryPlan, actions: readonly SieveAction[]): DeliveryPlan {
+  const placing = actions.filter((action) => action.type === 'keep' || action.type === 'fileinto');
+  if (placing.length === 0) {
+    return { ...plan, folderIds: new Set(), labelIds: new Set(), flags: new Set(), remove: true };
+  }
+  const folderIds = new Set(placing.flatMap((action) => foldersOf(tx, plan, action)));
+  // An email has the same flags in all its folders.
+  const flags = new Set([...plan.flags, ...placing.flatMap((action) => action.flags)]);
+  return { ...plan, folderIds, flags };
+}
+
+function foldersOf(tx: MailboxTransaction, plan: DeliveryPlan, action: KeepAction | FileintoAction): readonly string[] {
+  const inbox = tx.folders.rowOf('inbox').id;
+  if (action.type === 'keep') return plan.folderIds.size === 0 ? [inbox] : [...plan.folderIds];
+  const folder = targetOf(tx, action);
+  // The email is kept where it cannot be filed (RFC 5228 §2.10.6). Drafts are emails that users write.
+  return [folder === undefined || folder.role === 'drafts' ? inbox : folder.id];
+}
+
+function targetOf(tx: MailboxTransaction, { folder, create, specialUse }: FileintoAction): FolderRow | undefined {
+  const special = specialUse === undefined ? undefined : folderFor(tx, specialUse);
+  const found = special ?? folderAt(tx.folders.rows(), folder);
+  if (found !== undefined || !create) return found;
+  const read = shownName(folder);
+  if ('problem' in read) return undefined;
+  const made = addFolder(tx, { role: 'folder', name: read.name, color: null, sortOrder: 0 });
+  return 'refusal' in made ? undefined : made;
+}
+
+function folderFor(tx: MailboxTransaction, attribute: string): FolderRow | undefined {
+  const role = ROLES[attribute.toLowerCase()];
+  return role === undefined ? undefined : tx.folders.rows().find((row) => row.role === role);
+}
