@@ -136,6 +136,10 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'message-checks/feedback/',
     [
       'message-checks/feedback/',
+      'message-checks/dmarc-check',
+      'message-checks/mailauth/dmarc-record',
+      'message-checks/mailauth/lookups',
+      'message-checks/mailauth/tree-walk',
       'concurrency/',
       'mail-format/',
       'net/dns/',
@@ -144,6 +148,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'store/blobs',
       'store/errors',
       'store/feedback',
+      'store/own-reports',
       'pino',
     ],
   ],

@@ -10,6 +10,26 @@ export interface Origin {
   readonly sender: string;
 }
 
+/** What the owner of a DMARC policy learns about a message in a report (RFC 7489 §7.2). */
+export interface DmarcEvaluation {
+  /** The domain that has the policy. */
+  readonly policyDomain: string;
+  /** The author's domain. */
+  readonly author: string;
+  /** Whether the method passes for a domain that is aligned with the author's. */
+  readonly dkim: boolean;
+  readonly spf: boolean;
+  readonly results: readonly {
+    readonly method: 'spf' | 'dkim';
+    readonly domain: string;
+    readonly result: string;
+    /** The selector of a signature. */
+    readonly selector?: string;
+    /** SPF was checked for the name in HELO, because the sender is null. */
+    readonly isHelo?: boolean;
+  }[];
+}
+
 export interface Authenticated {
   /** The `Authentication-Results` field, with its line end. */
   readonly field: string;
@@ -19,6 +39,8 @@ export interface Authenticated {
   readonly summary: Readonly<Record<string, string>>;
   /** The domains for which SPF or a signature passes, in lower case. */
   readonly passed: readonly string[];
+  /** Present when the message has one author, whose policy wants reports. */
+  readonly evaluation?: DmarcEvaluation;
 }
 
 /** The authentication of one message. It begins when the header has arrived. */

@@ -8,6 +8,7 @@ import type {
   Authenticate,
   Authenticated,
   Authentication,
+  DmarcEvaluation,
   Origin,
 } from '../../mail-format/authentication/authentication.js';
 import { authenticationResults, type MethodResult } from '../../mail-format/authentication/authentication-results.js';
@@ -153,7 +154,12 @@ class MessageAuthentication implements Authentication {
     const arc = await checkChain(this.#arc, await this.#chainSignature(), this.#lookups);
     const unsigned: MethodResult = { method: 'dkim', result: 'none' };
     const signed = dkim.length === 0 ? [unsigned] : dkim;
-    return this.#resultOf([spf, ...signed, ...dmarc, ...(arc === undefined ? [] : [arc])], dmarc, identified);
+    const all = [spf, ...signed, ...dmarc, ...(arc === undefined ? [] : [arc])];
+    const evaluation = await this.#dmarc.evaluation(identified);
+    const result = this.#resultOf(all, dmarc, identified);
+    return evaluation === undefined
+      ? result
+      : { ...result, evaluation: { ...evaluation, results: reported(spf, dkim) } };
   }
 
   #resultOf(
@@ -205,6 +211,22 @@ class MessageAuthentication implements Authentication {
     const bodyHash = this.#bodyHashes.get(signature.bodyCanonicalization)!;
     return { key: this.#keys.get(signature)!, fields: this.#fields, bodyHash, now: Date.now() };
   }
+}
+
+/** The signatures of a message that a report names. */
+const MOST_REPORTED = 3;
+
+function reported(
+  spf: SpfResult,
+  dkim: readonly (MethodResult & { readonly domain: string })[],
+): DmarcEvaluation['results'] {
+  const property = ({ properties = [] }: MethodResult, name: string) => properties.find(([each]) => each === name)?.[1];
+  const isHelo = property(spf, 'smtp.helo') !== undefined;
+  const signatures = dkim.slice(0, MOST_REPORTED).map(({ domain, result, ...more }) => {
+    const selector = property({ result, ...more }, 'header.s');
+    return { method: 'dkim' as const, domain, result, ...(selector !== undefined && { selector }) };
+  });
+  return [...signatures, { method: 'spf', domain: spf.domain, result: spf.result, ...(isHelo && { isHelo }) }];
 }
 
 function strictest(dmarc: readonly DmarcResult[]): Authenticated['failedPolicy'] {

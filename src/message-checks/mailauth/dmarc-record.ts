@@ -13,6 +13,8 @@ export interface DmarcRecord {
   /** `t=y`: the owner is testing the policy. */
   readonly isTest: boolean;
   readonly isStrict: { readonly dkim: boolean; readonly spf: boolean };
+  /** `rua` has a URI: the owner wants reports. */
+  readonly wantsReports: boolean;
   /** `y`: the domain is a public suffix; `n`: it is an organizational domain; `u`: the record does not say. */
   readonly psd: 'y' | 'n' | 'u';
 }
@@ -42,6 +44,7 @@ export function dmarcRecord(text: string): DmarcRecord | undefined {
     ofMissing,
     isTest: is('t', 'y'),
     isStrict: { dkim: is('adkim', 's'), spf: is('aspf', 's') },
+    wantsReports,
     psd: is('psd', 'y') ? 'y' : is('psd', 'n') ? 'n' : 'u',
   };
 }

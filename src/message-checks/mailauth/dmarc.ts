@@ -81,6 +81,23 @@ export class Dmarc {
       results.push({ method: 'dmarc', result: 'permerror', comment: 'too many author domains', wanted: 'quarantine' });
     return results;
   }
+
+  /** Returns undefined unless the message has one author, whose policy wants reports. */
+  async evaluation(identified: readonly Identified[]): Promise<PolicyEvaluation | undefined> {
+    const [check, ...others] = this.#checks;
+    if (this.#authors.fault !== undefined || check === undefined || others.length > 0) return undefined;
+    return check.evaluation(identified);
+  }
+}
+
+/** What the owner of a policy learns about a message. */
+interface PolicyEvaluation {
+  /** The domain that has the policy. */
+  readonly policyDomain: string;
+  readonly author: string;
+  /** Whether the method passes for a domain that is aligned with the author's. */
+  readonly dkim: boolean;
+  readonly spf: boolean;
 }
 
 type Alignment = 'aligned' | 'apart' | 'unknown';
@@ -124,6 +141,19 @@ class AuthorCheck {
     }
     if (mayHavePassed) return this.#resultOf('temperror', comment);
     return this.#resultOf('fail', comment, record.isTest ? weaker(policy) : policy);
+  }
+
+  async evaluation(identified: readonly Identified[]): Promise<PolicyEvaluation | undefined> {
+    const found = discoverPolicy(await this.#walk);
+    if (typeof found === 'string' || !found.record.wantsReports || found.record.policy === undefined) return undefined;
+    const { name: policyDomain, record } = found;
+    const passes = { dkim: false, spf: false };
+    for (const { method, domain, result } of identified) {
+      if (result !== 'pass' || passes[method]) continue;
+      const alignment = record.isStrict[method] ? this.#equality(domain) : await this.#relation(domain);
+      passes[method] = alignment === 'aligned';
+    }
+    return { policyDomain, author: this.#domain, ...passes };
   }
 
   #resultOf(result: DmarcResult['result'], comment?: string, wanted: Policy = 'none'): DmarcResult {

@@ -13,6 +13,8 @@ export interface Walk {
 }
 
 export interface Discovery {
+  /** The domain that has the record. */
+  readonly name: string;
   readonly record: DmarcRecord;
   /** True when the record is that of the domain itself. */
   readonly isOwn: boolean;
@@ -56,12 +58,12 @@ export function organizationalDomain({ domain, records }: Walk): string {
 /** §4.10.1: finds the policy of the domain, otherwise of its organizational domain, otherwise of its public suffix. */
 export function discoverPolicy(walk: Walk): Discovery | 'none' | 'unknown' {
   const { domain, records, isCut } = walk;
-  const at = (name: string | undefined) => records.find(([other]) => other === name)?.[1];
+  const at = (name: string | undefined) => records.find(([other]) => other === name);
   const own = at(domain);
-  if (own !== undefined) return { record: own, isOwn: true };
+  if (own !== undefined) return { name: domain, record: own[1], isOwn: true };
   if (isCut) return 'unknown';
-  const record = at(organizationalDomain(walk)) ?? records.find(([, { psd }]) => psd === 'y')?.[1];
-  return record === undefined ? 'none' : { record, isOwn: false };
+  const found = at(organizationalDomain(walk)) ?? records.find(([, { psd }]) => psd === 'y');
+  return found === undefined ? 'none' : { name: found[0], record: found[1], isOwn: false };
 }
 
 /** Returns the domain one label below `parent` that contains `domain` or equals it. */

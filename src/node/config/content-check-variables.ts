@@ -1,5 +1,5 @@
 // Declares the settings that say which mail is refused, deferred or put into Junk; variables.ts joins them with the others.
-import { type BlockListSetting, blockLists, httpUrl, oneOf, withoutKeys } from './values.js';
+import { type BlockListSetting, blockLists, flag, httpUrl, oneOf, withoutKeys } from './values.js';
 import { variable } from './variable.js';
 
 const NONE = { byDefault: 'none' } as const;
@@ -10,6 +10,12 @@ export const contentChecks = {
     'tag',
     oneOf('tag', 'reject', 'none'),
     'Incoming mail that fails DMARC or has no clear author: `tag` places it in Junk, `reject` refuses it when the policy says so, `none` notes it in the header ([more](mail-authentication.md)).',
+  ),
+  reports: variable(
+    'MANSIO_REPORTS',
+    false,
+    flag,
+    '`on` counts the results of DMARC and mails a [report](mail-authentication.md#reports-to-others) a day to each domain that asks for them.',
   ),
   rspamdUrl: variable<string | undefined, undefined>(
     'MANSIO_RSPAMD_URL',

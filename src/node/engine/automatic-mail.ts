@@ -9,8 +9,11 @@ import { type BlobStore, blobOf } from '../../store/blobs.js';
 const DEADLINE_MS = 10_000;
 
 export function automaticMail(blobs: Pick<BlobStore, 'put'>, mailboxes: Mailboxes) {
-  /** @throws StoreFault, ActorFault */
-  return async (accountId: string, { message, to }: { readonly message: Uint8Array; readonly to: string }) => {
+  /** `id`: a UUID; a message with the id of a recent one is not sent again. @throws StoreFault, ActorFault */
+  return async (
+    accountId: string,
+    { message, to, id }: { readonly message: Uint8Array; readonly to: string; readonly id?: string },
+  ) => {
     const content = blobOf(message);
     await blobs.put(content);
     const { domain = '' } = parseAddress(to) ?? {};
@@ -23,7 +26,10 @@ export function automaticMail(blobs: Pick<BlobStore, 'put'>, mailboxes: Mailboxe
       isAutomatic: true,
       recipients: [{ address: to, displayName: null, type: 'To' as const, domain }],
     };
-    const { refusal } = await mailboxes.of(accountId).ask('enqueue', outgoing, { deadlineMs: DEADLINE_MS });
+    const { refusal } = await mailboxes.of(accountId).ask('enqueue', outgoing, {
+      deadlineMs: DEADLINE_MS,
+      ...(id !== undefined && { id }),
+    });
     // Other refusals exist for drafts only.
     if (refusal !== undefined) throw new ActorFault('failed', `a message of the server was refused: ${refusal}`);
   };

@@ -6,6 +6,7 @@ import { type Redelivery, startRedelivery } from '../../actors/mailbox/backgroun
 import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
 import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
+import { postgresOwnReports } from '../../store/postgres/feedback/own-reports.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
 import { postgresGreylist } from '../../store/postgres/mailbox/greylist.js';
@@ -43,8 +44,9 @@ export async function startBackground(
   context: EngineContext,
   { ownership }: ClusterAccess,
   stores: EngineStores,
-  { mailboxes }: EngineMailboxes,
+  actors: EngineMailboxes,
 ): Promise<BackgroundWork> {
+  const { mailboxes } = actors;
   const { log, node, observability } = context;
   const redelivery = await startRedelivery({
     inbound: stores.inbound,
@@ -79,7 +81,7 @@ export async function startBackground(
   });
   addJob(context, 'watch of backups', () => backupWatch.stop());
   keepHouse(context, stores, mailboxes);
-  startFeedback(context, ownership, stores);
+  startFeedback(context, ownership, stores, actors);
   const doctor = startDoctor(context, ownership);
   return { redelivery, placing, releases, backupWatch, doctor };
 }
@@ -106,6 +108,7 @@ function keepHouse(
     refusals: postgresRefusals(maintenanceSql),
     reports: postgresArrivedReports(maintenanceSql),
     greylist: postgresGreylist(maintenanceSql),
+    ownReports: postgresOwnReports(maintenanceSql),
     outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,
     log,

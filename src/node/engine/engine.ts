@@ -26,7 +26,15 @@ export interface Engine
     Pick<EngineMailboxes, 'directory' | 'inlineMessages' | 'consumers' | 'quotas'>,
     Pick<
       EngineStores,
-      'accounts' | 'accountStores' | 'arrivedReports' | 'blobs' | 'exports' | 'folderMessages' | 'inbound' | 'settings'
+      | 'accounts'
+      | 'accountStores'
+      | 'arrivedReports'
+      | 'ownReports'
+      | 'blobs'
+      | 'exports'
+      | 'folderMessages'
+      | 'inbound'
+      | 'settings'
     > {
   readonly mailboxes: Mailboxes;
   readonly accountApi: AccountApi;

@@ -1,33 +1,71 @@
-// The feedback reports on this node: those of other servers are read on the node that owns the first shard.
+// The feedback reports on the node that owns the first shard: those of other servers are read, and those to others are sent.
+import { mailboxesOf } from '../../actors/directory/protocol.js';
+import { type ReportSender, startReportSending } from '../../message-checks/feedback/own/report-sending.js';
 import { startReportReading } from '../../message-checks/feedback/reading/report-reading.js';
 import { createResolver } from '../../net/dns/resolver.js';
 import { clock } from '../../store/clock.js';
+import { automaticMail } from './automatic-mail.js';
 import type { ClusterAccess } from './cluster.js';
 import { addJob, type EngineContext } from './engine-context.js';
+import type { EngineMailboxes } from './mailboxes.js';
 import type { EngineStores } from './stores.js';
 
 /** The shard whose owner does the work for the cluster. */
 const CHOSEN_SHARD = 0;
 
+type Stores = Pick<EngineStores, 'accounts' | 'arrivedReports' | 'ownReports' | 'blobs'>;
+type Actors = Pick<EngineMailboxes, 'directory' | 'mailboxes'>;
+
 export function startFeedback(
   context: EngineContext,
   ownership: Pick<ClusterAccess['ownership'], 'owned'>,
-  { accounts, arrivedReports, blobs }: Pick<EngineStores, 'accounts' | 'arrivedReports' | 'blobs'>,
+  { accounts, arrivedReports, ownReports, blobs }: Stores,
+  { directory, mailboxes }: Actors,
 ): void {
   const { config, log, observability } = context;
   const over = new AbortController();
-  const reading = startReportReading({
-    store: arrivedReports,
-    blobs,
+  const shared = {
     dns: createResolver({ servers: config.dns, signal: over.signal }),
-    hostedDomains: async () => (await accounts.domains()).map(({ name }) => name),
     isChosen: () => ownership.owned.includes(CHOSEN_SHARD),
     now: () => clock.now(),
     log,
+  };
+  const hostedDomains = async () => (await accounts.domains()).map(({ name }) => name);
+  const reading = startReportReading({
+    ...shared,
+    store: arrivedReports,
+    blobs,
+    hostedDomains,
     ...(observability.metrics && { meter: observability.metrics.feedback }),
   });
+  const sending = config.reports
+    ? startReportSending({
+        ...shared,
+        store: ownReports,
+        hostname: config.hostname,
+        sender: async () => senderAmong(await hostedDomains(), config.hostname, directory),
+        send: automaticMail(blobs, mailboxes),
+      })
+    : undefined;
   addJob(context, 'feedback reports', async () => {
     over.abort();
-    await reading.stop();
+    await Promise.all([reading.stop(), sending?.stop()]);
   });
+}
+
+/** The first account that has `postmaster@` a hosted domain; the domain of the hostname is preferred. */
+async function senderAmong(
+  domains: readonly string[],
+  hostname: string,
+  directory: Actors['directory'],
+): Promise<ReportSender | undefined> {
+  const isNear = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
+  const [near, others] = [domains.filter(isNear), domains.filter((domain) => !isNear(domain))];
+  for (const domain of [...near, ...others.toSorted()]) {
+    const address = `postmaster@${domain}`;
+    for (const mailbox of mailboxesOf(await directory.recipient(address)))
+      if (mailbox.kind === 'mailbox' && mailbox.unclaimedAddress === undefined)
+        return { accountId: mailbox.accountId, address, domain };
+  }
+  return undefined;
 }

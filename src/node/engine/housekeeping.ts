@@ -13,6 +13,7 @@ import type { ArrivedReports } from '../../store/feedback.js';
 import type { FlagFlushing } from '../../store/flag-flushing.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
+import type { OwnReportStore } from '../../store/own-reports.js';
 import type { SearchStore } from '../../store/search.js';
 import type { SessionStore } from '../../store/sessions.js';
 import type { PasskeyStore } from '../../store/sign-in/passkeys.js';
@@ -39,6 +40,8 @@ const DELIVERY_AGE_MS = 30 * DAY_MS;
 const DELIVERIES_OF_WEBHOOK = 1_000;
 /** A year, and the month that is compared with. */
 const REPORT_DAYS = 400;
+/** A report that could not be sent for so long is given up. */
+const OWN_REPORT_DAYS = 5;
 const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 
 export interface HousekeepingOptions {
@@ -55,6 +58,7 @@ export interface HousekeepingOptions {
   readonly refusals: Pick<RefusalStore, 'prune'>;
   readonly reports: Pick<ArrivedReports, 'prune'>;
   readonly greylist: Pick<GreylistStore, 'prune'>;
+  readonly ownReports: Pick<OwnReportStore, 'prune'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
@@ -73,7 +77,7 @@ interface Job {
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, refusals, mailboxes, log } =
     options;
-  const { search, outbound, sessions, passkeys, reports } = options;
+  const { search, outbound, sessions, passkeys, reports, ownReports } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireUnclaimed(): Promise<number> {
@@ -112,6 +116,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     { name: 'refusals pruned', everyMs: HOUR_MS, pass: () => refusals.prune(REFUSAL_AGE_MS, MOST_REFUSALS) },
     { name: 'sums of feedback reports pruned', everyMs: DAY_MS, pass: () => reports.prune(REPORT_DAYS) },
     { name: 'greylist pruned', everyMs: HOUR_MS / 6, pass: () => options.greylist.prune() },
+    { name: 'results for reports pruned', everyMs: DAY_MS, pass: () => ownReports.prune(OWN_REPORT_DAYS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {
       name: 'deliveries of webhooks pruned',

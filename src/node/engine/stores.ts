@@ -12,10 +12,12 @@ import type { InboundStore } from '../../store/inbound.js';
 import type { QuotaStore } from '../../store/limits/quotas.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
+import type { OwnReportStore } from '../../store/own-reports.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
 import { postgresQuotas } from '../../store/postgres/accounts/quotas.js';
 import { postgresDeferredFlags } from '../../store/postgres/commit/deferred-flags.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
+import { postgresOwnReports } from '../../store/postgres/feedback/own-reports.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
@@ -53,6 +55,7 @@ export interface EngineStores {
   readonly settings: SettingStore;
   readonly exports: ExportRate;
   readonly arrivedReports: ArrivedReports;
+  readonly ownReports: OwnReportStore;
   readonly revocations: Revocations;
 }
 
@@ -83,6 +86,7 @@ export async function openStores(
     accounts,
     accountStores: openAccountStores(sql, breaker, announced),
     settings: breaker.guard(postgresSettings(sql)),
+    ownReports: breaker.guard(postgresOwnReports(sql)),
     arrivedReports: breaker.guard(postgresArrivedReports(sql)),
     exports: exportRate(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log),
     revocations,

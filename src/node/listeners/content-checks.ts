@@ -6,10 +6,13 @@ import { BlockLists } from '../../message-checks/clients/block-lists.js';
 import { greylistCheck } from '../../message-checks/clients/greylist-check.js';
 import type { CheckedPeer, ClientCheck, ContentCheck } from '../../message-checks/content-check.js';
 import { dmarcCheck } from '../../message-checks/dmarc-check.js';
+import { DmarcTally } from '../../message-checks/feedback/own/dmarc-tally.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
+import { clock } from '../../store/clock.js';
 import { postgresGreylist } from '../../store/postgres/mailbox/greylist.js';
 import type { Config } from '../config/config.js';
+import type { Engine } from '../engine/engine.js';
 import type { Observability } from '../observability.js';
 import type { Resources } from '../resources.js';
 
@@ -22,10 +25,13 @@ export interface ContentChecks {
 
 export async function openContentChecks(
   config: Config,
-  { log, sql, breaker }: Resources,
+  resources: Resources,
+  engine: Pick<Engine, 'ownReports'>,
   { metrics }: Observability,
   dns: Dns,
 ): Promise<ContentChecks> {
+  const { log, sql, breaker } = resources;
+  const dmarc = dmarcCheck(config.dmarcReject, dmarcCounts(config, resources, engine));
   const rspamd = await rspamdChecks(config);
   const { dnsbl: lists } = config;
   const blockLists =
@@ -40,10 +46,24 @@ export async function openContentChecks(
       : [];
   // A check runs after those before it.
   return {
-    incoming: new CheckChain([dmarcCheck(config.dmarcReject), ...dnsbl, ...rspamd, ...greylist], log, metrics?.checks),
+    incoming: new CheckChain([dmarc, ...dnsbl, ...rspamd, ...greylist], log, metrics?.checks),
     submitted: new CheckChain(rspamd, log, metrics?.checks),
     client: lists.some(({ action }) => action === 'refuse') ? blockLists : undefined,
   };
+}
+
+const COUNTS_MS = 500;
+
+/** They are written after the listeners, which add to them, have closed. */
+function dmarcCounts(
+  { reports, roles }: Config,
+  { log, lifecycle }: Resources,
+  { ownReports }: Pick<Engine, 'ownReports'>,
+): DmarcTally | undefined {
+  if (!reports || !roles.has('mx')) return undefined;
+  const tally = new DmarcTally({ store: ownReports, now: () => clock.now(), log });
+  lifecycle.add('counts of DMARC', () => tally.close(), COUNTS_MS, COUNTS_MS);
+  return tally;
 }
 
 async function rspamdChecks(config: Config): Promise<readonly ContentCheck[]> {

@@ -94,7 +94,7 @@ export async function openListeners(
   resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
   const spool = await openSpool(resources);
   const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
-  const contentChecks = await openContentChecks(config, resources, observability, checksDns);
+  const contentChecks = await openContentChecks(config, resources, engine, observability, checksDns);
   const decoder = hasHttp(config) ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
   const isRead = config.roles.has('imap') || config.roles.has('pop3');

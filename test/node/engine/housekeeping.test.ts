@@ -26,6 +26,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
     refusals: { prune: job('refusals') },
     reports: { prune: job('reports') },
     greylist: { prune: job('greylist') },
+    ownReports: { prune: job('ownReports') },
     outbound: { store: { expired: async () => [] }, keepDays: 90 },
     mailboxes: {},
     log: pino({ level: 'silent' }),
@@ -57,6 +58,7 @@ virtualTest(
       refusals: 1,
       reports: 1,
       greylist: 1,
+      ownReports: 1,
       keys: 1,
       sessions: 1,
     });
@@ -70,6 +72,7 @@ virtualTest(
       refusals: 2,
       reports: 1,
       greylist: 7,
+      ownReports: 1,
       keys: 1,
       sessions: 1,
     });

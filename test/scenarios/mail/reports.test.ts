@@ -106,3 +106,56 @@ test('reports that arrive at the address of the records are shown as sums', asyn
     t.true(metrics.includes(`mansio_${line}\n`), line);
   t.is((await node.stop()).code, 0);
 });
+
+test('the results of DMARC are mailed to the domain that asks for them, once, and its node reads them', async (t) => {
+  const local = 'v=spf1 ip4:127.0.0.1 -all';
+  const dns = await startDnsServer({
+    'peer.test': { TXT: [local], MX: [[10, 'mx.peer.test']] },
+    '_dmarc.peer.test': { TXT: ['v=DMARC1; p=quarantine; rua=mailto:postmaster@peer.test!1m'] },
+    'mx.peer.test': { A: ['127.0.0.1'] },
+    'mx.example.test': { A: ['127.0.0.1'], TXT: [local] },
+    'forger.test': { TXT: [local] },
+  });
+  t.teardown(() => dns.close());
+  const peer = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'peer.test', MANSIO_OUTBOUND_DNS: dns.address });
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_HOSTNAME: 'mx.example.test',
+    MANSIO_OUTBOUND_DNS: dns.address,
+    MANSIO_OUTBOUND_PORT: String(port(peer, 'mx')),
+    MANSIO_OUTBOUND_ALLOW_PRIVATE: 'true',
+    MANSIO_REPORTS: 'on',
+  });
+  const [sql, peerSql] = [await storeOf(node), await storeOf(peer)];
+  t.teardown(() => Promise.all([sql.end(), peerSql.end()]));
+  await createAccount(sql, 'postmaster@example.test');
+  await createAccount(peerSql, 'postmaster@peer.test');
+  const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const send = async (sender: string) => {
+    const message = 'From: a@peer.test\r\nSubject: hi\r\n\r\nhello';
+    t.is((await client.send(sender, ['postmaster@example.test'], message)).code, 250);
+  };
+  for (const sender of ['a@peer.test', 'b@forger.test', 'a@peer.test']) await send(sender);
+  await until(async () => (await sql`select from dmarc_counts`).count === 2);
+  // The days go by.
+  await sql`update dmarc_counts set day = day - 2`;
+  const counts = await sql`select * from dmarc_counts`;
+  await until(async () => (await peerSql`select from dmarc_sums`).count === 2);
+
+  const { code, output } = await runProgram(process.execPath, [PROGRAM, 'reports', '--json'], '', peer.env);
+  t.is(code, 0, output);
+  const of = { domain: 'peer.test', source: '127.0.0.1', reporters: ['example.test'] };
+  t.deepEqual(JSON.parse(output), {
+    dmarc: [{ ...of, messages: 3, spfPass: 2, dkimPass: 0, dmarcPass: 2, quarantined: 1, rejected: 0 }],
+    tls: [],
+  });
+  await until(async () => (await sql`select from sent_reports`).count === 1);
+  // The node died between the sending and its note.
+  await sql`delete from sent_reports`;
+  await sql`insert into dmarc_counts ${sql(counts)}`;
+  await until(async () => (await sql`select from sent_reports`).count === 1);
+  t.is((await sql`select from dmarc_counts`).count, 0);
+  t.is((await sql`select from outbound`).count, 1);
+  t.is((await node.stop()).code, 0);
+  t.is((await peer.stop()).code, 0);
+});

@@ -42,6 +42,8 @@ const DIRECTORY_TABLES = [
   'counted_reports',
   'dmarc_sums',
   'tls_sums',
+  'dmarc_counts',
+  'sent_reports',
   'acme_accounts',
   'certificates',
   'acme_tokens',

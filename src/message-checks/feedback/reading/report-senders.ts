@@ -5,6 +5,7 @@ import type { Authenticated } from '../../../mail-format/authentication/authenti
 import { authorDomain } from '../../../mail-format/authentication/author-domains.js';
 import type { MessageIndex } from '../../../mail-format/message-index.js';
 import { type Dns, DnsFailure } from '../../../net/dns/resolver.js';
+import { ownerDomain } from '../owner-domain.js';
 import { reportAddresses } from '../report-addresses.js';
 
 /**
@@ -18,17 +19,7 @@ export function reportSender(
   if (summary['dmarc'] === 'fail') return undefined;
   const author = authorDomain(envelope.from[0]?.address ?? '');
   const sender = summary['dmarc'] === 'pass' ? author : passed[0];
-  return sender === undefined ? undefined : bound(sender);
-}
-
-/**
- * Names the registered domain, nearly: subdomains of one owner share a bound. A country's second level, such as `co.uk`, is taken for a
- * suffix when it is short.
- */
-function bound(domain: string): string {
-  const labels = domain.split('.');
-  const [second = '', top = ''] = labels.slice(-2);
-  return labels.slice(top.length === 2 && second.length <= 3 ? -3 : -2).join('.');
+  return sender === undefined ? undefined : ownerDomain(sender);
 }
 
 /** Whether reports about the domain may come to one of the addresses. @throws DnsFailure when DNS cannot say now */

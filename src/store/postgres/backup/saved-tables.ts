@@ -65,6 +65,8 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'counted_reports' },
   { name: 'dmarc_sums' },
   { name: 'tls_sums' },
+  { name: 'dmarc_counts' },
+  { name: 'sent_reports' },
   { name: 'outbound' },
   { name: 'outbound_recipients' },
   { name: 'outbound_contents' },

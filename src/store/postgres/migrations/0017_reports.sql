@@ -53,3 +53,24 @@ create table tls_sums (
   sessions bigint not null,
   primary key (hosted, day, domain, reporter, policy_type, host, result)
 );
+
+-- Messages of other domains whose policies want reports, until the report of the day is sent.
+create table dmarc_counts (
+  -- The domain that has the policy.
+  domain text not null,
+  day date not null,
+  -- SHA-256 of the result.
+  hash text not null,
+  -- The source and the results of SPF, DKIM and DMARC.
+  result json not null,
+  messages bigint not null,
+  primary key (domain, day, hash)
+);
+create index dmarc_counts_day on dmarc_counts (day);
+
+-- Reports that are sent, or that nobody wants: what is counted later for such a day is dropped.
+create table sent_reports (
+  domain text not null,
+  day date not null,
+  primary key (domain, day)
+);
