@@ -1,7 +1,7 @@
 // `mansio reports`: what other servers report about the hosted domains, as sums by source. DMARC reports tell who sends in their name, TLS
 // reports whether mail to them is encrypted.
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ReportSums } from '../store/feedback.js';
+import type { ReportSums } from '../store/feedback/arrived-reports.js';
 import { postgresReportReader } from '../store/postgres/feedback/arrived-reports.js';
 import { domainName } from './arguments.js';
 import { CommandError, reporting, textOf } from './output.js';

@@ -1,7 +1,7 @@
 // Counts the results of DMARC at MX for the daily reports (RFC 7489 §7.2), in memory, and writes them together every few seconds: a message
 // waits for nothing. A crash loses the counts of these seconds, and a domain or a flood beyond the bounds is counted in part.
 import type { Logger } from 'pino';
-import type { OwnReportStore } from '../../../store/own-reports.js';
+import type { OwnReportStore } from '../../../store/feedback/own-reports.js';
 import type { DmarcCounts } from '../../dmarc-check.js';
 import { ownerDomain } from '../owner-domain.js';
 

@@ -1,5 +1,5 @@
 // Writes a DMARC aggregate report (RFC 7489 appendix C).
-import type { DmarcCount } from '../../../store/own-reports.js';
+import type { DmarcCount } from '../../../store/feedback/own-reports.js';
 
 interface DmarcReportHead {
   /** The name of this server. */

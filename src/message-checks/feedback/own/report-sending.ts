@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import type { Logger } from 'pino';
 import { type Timing, WorkQueue } from '../../../concurrency/work-queue.js';
 import type { Dns } from '../../../net/dns/resolver.js';
-import type { DueOwnReport, OwnReportStore } from '../../../store/own-reports.js';
+import type { DueOwnReport, OwnReportStore } from '../../../store/feedback/own-reports.js';
 import { writeDmarcXml } from './dmarc-xml.js';
 import { reportMessageId, writeReportMail } from './report-mail.js';
 import { planReport, type ReportPlan } from './report-targets.js';

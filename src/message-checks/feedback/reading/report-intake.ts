@@ -2,7 +2,7 @@
 // other. What is noted and then not accepted has no blob, and is dropped.
 import type { Authenticated } from '../../../mail-format/authentication/authentication.js';
 import type { MessageIndex } from '../../../mail-format/message-index.js';
-import type { ArrivedReports } from '../../../store/feedback.js';
+import type { ArrivedReports } from '../../../store/feedback/arrived-reports.js';
 import { reportPart } from './report-part.js';
 import { reportSender } from './report-senders.js';
 

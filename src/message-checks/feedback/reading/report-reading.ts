@@ -5,7 +5,7 @@ import { type Timing, WorkQueue } from '../../../concurrency/work-queue.js';
 import { type Dns, DnsFailure } from '../../../net/dns/resolver.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { StoreFault } from '../../../store/errors.js';
-import type { ArrivedReports, WaitingReport } from '../../../store/feedback.js';
+import type { ArrivedReports, WaitingReport } from '../../../store/feedback/arrived-reports.js';
 import { type FeedbackReport, UnreadableReport } from '../feedback-reports.js';
 import { type FeedbackMeter, NO_METER, type ReadOutcome } from '../meter.js';
 import { readReportFile } from './report-file.js';

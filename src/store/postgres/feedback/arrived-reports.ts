@@ -7,7 +7,7 @@ import type {
   ReportReader,
   TlsSums,
   WaitingReport,
-} from '../../feedback.js';
+} from '../../feedback/arrived-reports.js';
 import { guarded, type Sql } from '../driver/client.js';
 
 /** Messages that wait, of all senders and of one. A large sender writes one for each hosted domain, within some hours. */

@@ -1,6 +1,6 @@
 // The counts for reports to owners of DMARC policies in PostgreSQL.
 import { createHash } from 'node:crypto';
-import type { DmarcCount, DmarcCountResult, DueOwnReport, OwnReportStore } from '../../own-reports.js';
+import type { DmarcCount, DmarcCountResult, DueOwnReport, OwnReportStore } from '../../feedback/own-reports.js';
 import { guarded, type Sql } from '../driver/client.js';
 
 /** Results of one domain and day. */

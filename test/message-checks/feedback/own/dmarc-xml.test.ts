@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeDmarcXml } from '../../../../src/message-checks/feedback/own/dmarc-xml.js';
 import { readDmarcXml } from '../../../../src/message-checks/feedback/reading/dmarc-xml.js';
-import type { DmarcCount } from '../../../../src/store/own-reports.js';
+import type { DmarcCount } from '../../../../src/store/feedback/own-reports.js';
 import test from '../../../support/test.js';
 
 const HEAD = {

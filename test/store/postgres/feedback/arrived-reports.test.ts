@@ -1,5 +1,5 @@
 // Tests feedback reports in a real PostgreSQL: each counts once, floods end at their bounds, and sums add up.
-import type { DmarcSums } from '../../../../src/store/feedback.js';
+import type { DmarcSums } from '../../../../src/store/feedback/arrived-reports.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
 import {
   postgresArrivedReports,
