@@ -60,3 +60,8 @@ function isField(target: EventTarget | null): boolean {
     return true;
   return target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type);
 }
+
+/** As keyboards name them. A capital alone looks like another letter: I and l. */
+const NAMES: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: '↵' };
+export const shownKeys = (keys: string): string =>
+  NAMES[keys] ?? (/^[A-Z]$/.test(keys) ? `⇧ ${keys.toLowerCase()}` : keys);

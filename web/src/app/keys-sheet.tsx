@@ -4,10 +4,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
-import { bindKeys, bound, KEY_GROUPS, type KeyGroup } from './keyboard.js';
-
-/** As keyboards name them. */
-const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: '↵' };
+import { bindKeys, bound, KEY_GROUPS, type KeyGroup, shownKeys } from './keyboard.js';
 
 const isOpen = signal(false);
 
@@ -54,7 +51,7 @@ function Group({ group }: { readonly group: KeyGroup }) {
           <div key={text}>
             <dt>
               {keys.map((one) => (
-                <kbd key={one}>{SHOWN[one] ?? one}</kbd>
+                <kbd key={one}>{shownKeys(one)}</kbd>
               ))}
             </dt>
             <dd>{text}</dd>

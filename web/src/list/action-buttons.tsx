@@ -1,4 +1,5 @@
 // The buttons of what can be done with the selected emails, or with the open one. What makes no sense in a folder is not shown there.
+import { shownKeys } from '../app/keyboard.js';
 import { archive, junk, moveTo, setRead, shownRole, toggleFlag, trash } from '../app/mail-actions.js';
 import { useStore } from '../app/store.js';
 import { Icon, type IconName } from '../design/icon.js';
@@ -75,7 +76,7 @@ function ActionButton({ icon, name, keys, isPressed, run }: ActionButtonProps) {
       class="icon-button"
       aria-label={name}
       aria-pressed={isPressed}
-      title={keys === undefined ? name : `${name} (${keys})`}
+      title={keys === undefined ? name : `${name} (${shownKeys(keys)})`}
       onClick={run}
     >
       <Icon name={icon} />
