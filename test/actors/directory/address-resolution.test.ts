@@ -3,7 +3,7 @@
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { createDirectory } from '../../../src/actors/directory/directory.js';
-import type { Recipient } from '../../../src/actors/directory/protocol.js';
+import { mailboxesOf, type Recipient } from '../../../src/actors/directory/protocol.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import type { DirectoryStore } from '../../../src/store/directory.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
@@ -199,10 +199,12 @@ test('addresses are resolved as a simple model does it', async (t) => {
           const one = `${name}@${domain}`;
           const found = await directory.recipient(one);
           const want = new Set(owners(one));
-          const got = found.kind === 'several' ? found.mailboxes : [found];
+          // A postmaster's account may send the message on, to a target that is not hosted, without getting it.
+          const got = mailboxesOf(found).filter(({ onward }) => onward?.isPlaced !== false);
+          const isOnward = mailboxesOf(found).length > got.length;
           const label = JSON.stringify([one, [...kept], [...ids.keys()], isAlias]);
           if (!hosted(domain)) t.is(found.kind, 'notHosted', label);
-          else if (want.size === 0) t.is(found.kind, 'unknown', label);
+          else if (want.size === 0 && !isOnward) t.is(found.kind, 'unknown', label);
           else t.deepEqual(new Set(got.map((box) => 'accountId' in box && box.accountId)), want, label);
         }
       await directory.close();
