@@ -25,7 +25,7 @@ COPY bin bin
 RUN ln -s /app/bin/mansio /usr/local/bin/mansio && install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data
-EXPOSE 8080 2525 2587 2465 2143 2993 2110 2995
+EXPOSE 8080 2525 2587 2465 2143 2993 2110 2995 4190
 # Asks HTTP, or the metrics port of a node without the role `api`.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "/app/bin/health-check.js"]

@@ -110,6 +110,7 @@ test('the ports that deploy/compose.yml publishes are those on which the node li
   const { mxPort, submissionPort, submissionsPort, imapPort, imapsPort, pop3Port, pop3sPort, httpsPort, acmePort } =
     config;
   const listening = [
+    config.sievePort,
     mxPort,
     submissionPort,
     submissionsPort,

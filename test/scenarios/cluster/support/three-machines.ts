@@ -22,8 +22,10 @@ const FILES = 'deploy/three-machines';
 const POSTGRES = '/usr/lib/postgresql';
 const NUMBERS = [1, 2, 3] as const;
 /** The ports of the files, and those where clients reach HAProxy. */
-const PORTS = [2379, 2380, 4222, 6222, 8008, 5432, 5000, 8080, 8443, 2080, 2525, 2587, 2465, 2143, 2993, 2110, 2995];
-const FRONTS = [25, 587, 465, 143, 993, 110, 995, 443, 80];
+const PORTS = [
+  2379, 2380, 4222, 6222, 8008, 5432, 5000, 8080, 8443, 2080, 2525, 2587, 2465, 2143, 2993, 2110, 2995, 2190,
+];
+const FRONTS = [25, 587, 465, 143, 993, 110, 995, 4190, 443, 80];
 /** Three PostgreSQL servers are made, on a machine that is busy with other tests. */
 const READY_MS = 180_000;
 
