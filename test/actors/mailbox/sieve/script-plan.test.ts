@@ -109,16 +109,13 @@ test('a script judges inline mail in memory', async (t) => {
 });
 
 test('a script tests the envelope', async (t) => {
-  const { world, accountId, mailbox, use, placesOf } = await start(t);
+  const { world, accountId, use, placesOf } = await start(t);
   await use(`require ["fileinto", "envelope", "subaddress"];
     if envelope :detail "to" "news" { fileinto "Archive"; }
     if envelope "from" "" { fileinto "Junk"; }`);
   const deliver = async (envelope: { readonly sender?: string; readonly recipient?: string }) => {
     const [spooled] = await world.spool([accountId], 1);
-    const { blob } = spooled!;
-    const summary = summarize((await world.blobs.index(blob))!);
-    const { reply } = await mailbox.ask('deliver', { inboundId: newId(), blob, receivedAt: 1, summary, ...envelope });
-    return placesOf(reply!.emailId);
+    return placesOf((await spooled!.deliver(envelope)).reply!.emailId);
   };
   t.deepEqual(await deliver({ sender: 'a@example.org', recipient: 'me+news@example.test' }), ['Archive']);
   t.deepEqual(await deliver({ sender: '', recipient: 'me@example.test' }), ['Junk']);
