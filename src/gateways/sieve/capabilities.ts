@@ -1,6 +1,5 @@
 // The capabilities of the server (RFC 5804 §1.7), which it sends with its greeting, after STARTTLS, and on CAPABILITY.
-import { SIEVE_EXTENSIONS } from '../../mail-format/sieve/index.js';
-import { SIEVE_BOUNDS } from '../../mail-format/sieve/limits.js';
+import { SIEVE_EXTENSIONS, SIEVE_REDIRECTS } from '../../mail-format/sieve/index.js';
 import { stringOf } from './replies.js';
 import type { SieveSession } from './session.js';
 
@@ -13,7 +12,7 @@ export function capabilities(session: SieveSession): string {
   const lines: (readonly [name: string, value?: string])[] = [
     ['IMPLEMENTATION', `Mansio${isLoggedIn ? ` ${context.version}` : ''}`],
     ['SIEVE', EXTENSIONS],
-    ['MAXREDIRECTS', String(SIEVE_BOUNDS.redirects)],
+    ['MAXREDIRECTS', String(SIEVE_REDIRECTS)],
     ['SASL', logins.mayShowCredentials(session) ? logins.mechanisms.filter((name) => name !== 'LOGIN').join(' ') : ''],
   ];
   if (!isSecure && !isLoggedIn) lines.push(['STARTTLS']);

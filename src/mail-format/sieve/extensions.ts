@@ -1,5 +1,6 @@
 // What scripts may use: the extensions of Sieve, by the names that IANA has registered, and the actions of the base language that need more
 // than the mailbox.
+import { SIEVE_BOUNDS } from './limits.js';
 
 export interface SieveSupport {
   readonly extensions: readonly string[];
@@ -46,3 +47,6 @@ export const DELIVERED: SieveSupport = {
 
 /** The extensions that scripts of accounts may require. */
 export const SIEVE_EXTENSIONS = DELIVERED.extensions;
+
+/** The `redirect` actions that a run may carry out. */
+export const SIEVE_REDIRECTS = DELIVERED.redirects ? SIEVE_BOUNDS.redirects : 0;

@@ -7,7 +7,7 @@ import { Run, runSteps, type SieveEnvironment, type SieveScript } from './run.js
 import { SieveError } from './syntax.js';
 
 export { compileSieve } from './compile.js';
-export { SIEVE_EXTENSIONS } from './extensions.js';
+export { SIEVE_EXTENSIONS, SIEVE_REDIRECTS } from './extensions.js';
 
 /** Never throws for what a script does: a fault of the run keeps the message as it came (RFC 5228 §2.10.6). */
 export function runSieve(
