@@ -30,6 +30,11 @@ export const UNLIMITED = {
   MANSIO_RATE_AUTH: '0',
   MANSIO_RATE_WRITE: '0',
   MANSIO_RATE_SESSION: '0',
+  // The limits are counted, and never reached.
+  MANSIO_LIMIT_HOUR: '1000000000',
+  MANSIO_LIMIT_DAY: '1000000000',
+  MANSIO_SUSPEND_STRANGERS: '1000000000',
+  MANSIO_SUSPEND_REFUSED: '1000000000',
 } as const;
 
 /** Returns the environment of this process without Mansio's settings. */

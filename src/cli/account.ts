@@ -1,4 +1,4 @@
-// `mansio account create | list | link | sessions | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
+// `mansio account create | list | link | sessions | delete`; `sending.ts` has `show | limit | suspend | resume`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
 // has no passwords, only API keys and OpenID Connect.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
@@ -13,6 +13,7 @@ import { postgresLeases } from '../store/postgres/leases.js';
 import { sessionEnd } from '../store/sessions.js';
 import { displayName, existingAccount, newAddress, sessionId } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing } from './output.js';
+import { registerAccountSending, suspendedAccounts } from './sending.js';
 import { withStore } from './store.js';
 
 export function registerAccount(program: Command): void {
@@ -41,8 +42,20 @@ export function registerAccount(program: Command): void {
 
   const list = group.command('list').description('list accounts');
   printing(list, async () => {
-    const accounts = await withStore(({ directory }) => directory.accounts());
-    return accounts.map(({ id, email, displayName, createdAt }) => ({ id, email, displayName, createdAt }));
+    const [accounts, suspended] = await withStore(async (store) => {
+      const all = await store.directory.accounts();
+      return [
+        all,
+        await suspendedAccounts(
+          store,
+          all.map(({ id }) => id),
+        ),
+      ];
+    });
+    return accounts.map(({ id, email, displayName, createdAt }) => ({
+      ...{ id, email, displayName, createdAt },
+      isSuspended: suspended.has(id),
+    }));
   });
 
   const link = group
@@ -59,6 +72,7 @@ export function registerAccount(program: Command): void {
   );
 
   registerSessions(group);
+  registerAccountSending(group);
 
   const remove = group
     .command('delete')

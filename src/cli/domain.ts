@@ -15,6 +15,7 @@ import { domainName, selectorName } from './arguments.js';
 import { registerDomainRelay, shownRelay, spfNote } from './domain-relay.js';
 import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
+import { registerDomainLimit } from './sending.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {
@@ -123,6 +124,7 @@ export function registerDomain(program: Command): void {
   );
 
   registerDomainRelay(group);
+  registerDomainLimit(group);
 }
 
 /** Checked before the alias is hosted, so that a wrong name leaves nothing behind. */

@@ -158,6 +158,8 @@ export type DirectoryChange =
   | { readonly kind: 'account-deleted'; readonly accountId: string }
   /** A quota was set. */
   | { readonly kind: 'quotas' }
+  /** A limit of recipients was set, or an account was suspended or resumed. */
+  | { readonly kind: 'sending' }
   /** Changes may have been missed because the connection broke: drop everything. */
   | { readonly kind: 'all' };
 

@@ -6,6 +6,7 @@ import type { BlobContent } from './blobs.js';
 import type { Change } from './changes/changes.js';
 import type { SharedDelivery } from './inline/shared-message.js';
 import type { Usage } from './limits/quotas.js';
+import type { CountedSending, SendingMinute } from './limits/sending.js';
 import type {
   AnnotationRow,
   DueMail,
@@ -63,6 +64,8 @@ export interface MailboxChange {
   readonly counters: readonly FolderCounters[];
   /** What the mailbox uses after the batch; absent: it must be counted from the emails. */
   readonly usage?: Usage | undefined;
+  /** What the batch has sent to, and what was refused; absent: nothing. */
+  readonly sent?: CountedSending | undefined;
   /** Inbound rows that this commit consumes; it fails as a whole when one is already gone or its id is remembered. */
   readonly inbound: readonly string[];
   /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */
@@ -305,6 +308,10 @@ export interface MailboxStore {
   submittedCopies(accountId: string, messageIds: readonly string[]): Promise<readonly SubmittedCopy[]>;
   /** Message-Ids by email, for those emails that a client appended and that have one. */
   appendedMessageIds(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What the account has sent to since this minute, in order. */
+  sentMinutes(accountId: string, since: number): Promise<readonly SendingMinute[]>;
+  /** Those of the addresses, in canonical form, to which the account has never written. */
+  strangers(accountId: string, addresses: readonly string[]): Promise<readonly string[]>;
   /** Drops at most `limit` replies older than `maxAgeMs`, except those of deliveries with an inbound row; returns how many. */
   forget(maxAgeMs: number, limit: number): Promise<number>;
   /** What a batch of a run of a filter has changed; undefined when there is no such batch. */

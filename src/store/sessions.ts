@@ -21,8 +21,13 @@ export interface PageSession extends SessionTimes {
   readonly userAgent: string;
 }
 
+/** How the user has proven who they are, other than with an API key. */
+export type SignInProof = 'passkey' | 'login' | 'link';
+
 export interface NewSession extends MintedKey {
   readonly userAgent: string;
+  /** Absent: the browser has signed in with an API key. */
+  readonly proof?: SignInProof | undefined;
   /** The session that the browser had until now: it ends with the same commit. */
   readonly replaces?: string | undefined;
 }
@@ -41,6 +46,8 @@ export interface SessionStore {
   list(accountId: string): Promise<readonly PageSession[]>;
   /** False when the account has no such session, or it was ended before. */
   end(accountId: string, id: string): Promise<boolean>;
+  /** Whether the session began at most `maxAgeMs` ago with a proof, and was not ended. */
+  isFreshlyProven(accountId: string, id: string, maxAgeMs: number): Promise<boolean>;
   /** Deletes the rows of sessions that ended longer ago; returns how many. The accounts keep the time of their last use. */
   dropEnded(maxAgeMs: number): Promise<number>;
   /**

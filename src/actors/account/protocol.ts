@@ -12,7 +12,7 @@ import type {
 } from '../../store/directory.js';
 import type { Forwarding } from '../../store/preferences.js';
 import type { NewSubscription } from '../../store/push-subscriptions.js';
-import type { LinkAccount, PageSession } from '../../store/sessions.js';
+import type { LinkAccount, PageSession, SignInProof } from '../../store/sessions.js';
 import type {
   AnsweredChallenge,
   NewPasskey,
@@ -47,6 +47,8 @@ export interface IssuedSession extends PageSession {
 export interface SigningIn {
   /** Its User-Agent field. */
   readonly userAgent: string;
+  /** Absent: it signs in with an API key. */
+  readonly proof?: SignInProof | undefined;
   /** The session that it had until now, which ends. */
   readonly replaces?: string | undefined;
 }
@@ -58,10 +60,12 @@ export interface Sessions {
   list(accountId: string): Promise<readonly PageSession[]>;
   /** False when the account has no live session with this id. */
   end(accountId: string, id: string): Promise<boolean>;
+  /** Whether the session began within the last 15 minutes, and not with an API key. */
+  isFreshlyProven(accountId: string, id: string): Promise<boolean>;
   /** The account that a link signs in. Undefined when the link does not exist, was used, or has expired. */
   accountOfLink(token: string): Promise<LinkAccount | undefined>;
   /** Uses the link up; undefined as for `accountOfLink`. */
-  redeemLink(token: string, browser: SigningIn): Promise<IssuedSession | undefined>;
+  redeemLink(token: string, browser: Omit<SigningIn, 'proof'>): Promise<IssuedSession | undefined>;
 }
 
 export interface Passkeys extends Pick<PasskeyStore, 'list' | 'remove' | 'find' | 'use'> {

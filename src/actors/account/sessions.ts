@@ -9,6 +9,9 @@ import { linkHash } from './sign-in-link.js';
 /** The live sessions of one account; a further one ends the one that was used least recently. */
 const MOST_SESSIONS = 100;
 
+/** How long a sign-in counts as a fresh proof of who the user is. */
+const FRESH_MS = 15 * 60_000;
+
 export interface SessionsOptions {
   readonly store: SessionStore;
   readonly keyUses: Pick<KeyUses, 'last'>;
@@ -20,9 +23,9 @@ export interface SessionsOptions {
 
 export function createSessions({ store, keyUses, random, time }: SessionsOptions): Sessions {
   return {
-    async create(accountId, { userAgent, replaces }) {
+    async create(accountId, { userAgent, proof, replaces }) {
       const { apiKey: token, ...minted } = newApiKey(random);
-      const session = await store.create(accountId, MOST_SESSIONS, { ...minted, userAgent, replaces });
+      const session = await store.create(accountId, MOST_SESSIONS, { ...minted, userAgent, proof, replaces });
       return session && { ...session, token };
     },
 
@@ -35,6 +38,8 @@ export function createSessions({ store, keyUses, random, time }: SessionsOptions
 
     end: (accountId, id) => store.end(accountId, id),
 
+    isFreshlyProven: (accountId, id) => store.isFreshlyProven(accountId, id, FRESH_MS),
+
     async accountOfLink(token) {
       const hash = linkHash(token);
       return hash === undefined ? undefined : store.accountOfLink(hash);
@@ -44,7 +49,7 @@ export function createSessions({ store, keyUses, random, time }: SessionsOptions
       const hash = linkHash(link);
       if (hash === undefined) return undefined;
       const { apiKey: token, ...minted } = newApiKey(random);
-      const session = await store.redeemLink(hash, MOST_SESSIONS, { ...minted, userAgent, replaces });
+      const session = await store.redeemLink(hash, MOST_SESSIONS, { ...minted, userAgent, proof: 'link', replaces });
       return session && { ...session, token };
     },
   };

@@ -10,6 +10,7 @@ import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadCh
 import type { HostedDelivery } from '../delivery/local-transport.js';
 import { type MailboxQuotas, NO_QUOTAS } from '../quotas/protocol.js';
 import type { Behavior } from '../runtime/behavior.js';
+import type { MailboxSending } from '../sending/protocol.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import type { AutomaticMailNotes } from './background/automatic-mail.js';
 import type { BodyFilterNotes } from './background/body-filters.js';
@@ -122,6 +123,8 @@ export interface MailboxSources {
   readonly outbound: OutboundHooks;
   /** Absent: nothing has a limit. */
   readonly quotas?: MailboxQuotas;
+  /** Absent: no recipients are counted, and no account is suspended. */
+  readonly sending?: MailboxSending;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -224,6 +227,7 @@ async function commitBatch(
   if (change === undefined) {
     // A command without changes, such as a refusal, was decided on this state: check that no later owner has a newer one.
     const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
+    if (isNewest) tellLimits(sources, tx);
     return { kind: isNewest ? 'unchanged' : 'fenced' };
   }
   const begun = tx.outbound.begun.map(
@@ -250,8 +254,17 @@ async function commitBatch(
   if (threads !== undefined) state.changeThreads(threads);
   for (const [slot, started] of begun) slot.begin(started);
   startWork(sources, state, tx, change, dead);
+  tellLimits(sources, tx);
   const { modseqBefore, modseqAfter, changes } = change;
   return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
+}
+
+/** Tells the node what its limits need: counts, reached limits, and sudden changes. */
+function tellLimits({ sending }: MailboxSources, { state, sending: changes }: MailboxTransaction): void {
+  const { counted, exceeded, sudden } = changes;
+  if (counted !== undefined) sending?.counted(state.accountId, counted);
+  if (exceeded !== undefined) sending?.exceeded(state.accountId, exceeded);
+  if (sudden !== undefined) sending?.suspend(state.accountId, sudden);
 }
 
 /** Starts the work that a commit makes due. `dead`: the dead slots before the commit. */

@@ -564,6 +564,7 @@ export interface Profile {
   /** Last use of a login or an API key; before the first, when the account was made */
   readonly lastLoginAt: string;
   readonly additionalAddresses: readonly AdditionalAddress[];
+  readonly sending: Sending;
 }
 
 export interface AdditionalAddress {
@@ -575,6 +576,15 @@ export interface AdditionalAddress {
   readonly isAlias: boolean;
   /** The account may send as the address */
   readonly canSend: boolean;
+}
+
+export interface Sending {
+  /** No mail is sent; mail still arrives */
+  readonly isSuspended: boolean;
+  readonly reason: string | null;
+  readonly suspendedAt: string | null;
+  /** The user may lift the suspension: `POST /api/profile/sending/resume` */
+  readonly canResume: boolean;
 }
 
 export interface ProfileChange {
@@ -1563,6 +1573,12 @@ export interface Paths {
       readonly params: {
         readonly addressId: string;
       };
+      readonly reply: undefined;
+    };
+  };
+  '/api/profile/sending/resume': {
+    /** Resume sending after a suspension by the server. */
+    readonly POST: {
       readonly reply: undefined;
     };
   };

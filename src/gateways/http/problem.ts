@@ -100,6 +100,10 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   scriptTooLarge: 400,
   tooLarge: 413,
   overQuota: 507,
+  sendingSuspended: 403,
+  // Routes that send say which limit it is, and when to try again.
+  overLimit: 429,
+  overMessageLimit: 400,
   searchTooLarge: 400,
   noSuchFlag: 400,
   noSuchParent: 400,
@@ -117,6 +121,7 @@ const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {
   outboundUnderWay: 'It is under way; cancel it first.',
   scriptActive: 'It is the active script; put it with isActive false, or activate another one, first.',
   overQuota: 'The mailbox is full: delete mail, or ask the operator for more room.',
+  sendingSuspended: 'Sending is suspended.',
 };
 
 /** Converts a refusal of the mailbox into the reply that an HTTP client gets. */

@@ -2,6 +2,7 @@
 
 import type { AccountApi } from '../../actors/account/protocol.js';
 import type { AccountQuotas } from '../../actors/quotas/protocol.js';
+import type { SendingStatus } from '../../actors/sending/protocol.js';
 import type { OpenEventStreams } from '../events/open-event-streams.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
@@ -61,6 +62,7 @@ export interface RouteSources
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly quotas: AccountQuotas;
+  readonly sending: SendingStatus;
   readonly push: Omit<PushSources, 'subscriptions'>;
   readonly images: ImageProxySources;
   readonly ceremonies: PasskeySources['ceremonies'];

@@ -41,6 +41,9 @@ export type SmtpRefusal =
   | 'tooManyMailboxes'
   | 'unknownRecipient'
   | 'unqualifiedDomain'
+  | 'sendingSuspended'
+  | 'overLimit'
+  | 'overMessageLimit'
   | 'overQuota'
   | 'longOverQuota';
 
@@ -77,6 +80,9 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   tooManyMailboxes: { code: 452, text: '4.5.3 Too many recipients' },
   unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
+  sendingSuspended: { code: 550, text: '5.7.1 Sending is suspended' },
+  overLimit: { code: 450, text: '4.7.1 A limit of recipients is reached, try again later' },
+  overMessageLimit: { code: 550, text: '5.5.3 The message has more recipients than may be written to' },
   overQuota: { code: 452, text: '4.2.2 The mailbox is full' },
   longOverQuota: { code: 552, text: '5.2.2 The mailbox has been full for days' },
 };
@@ -107,10 +113,13 @@ const FAULTS: Readonly<Record<FaultKind, SmtpReply>> = {
 
 export class SmtpRefused extends Error {
   readonly refusal: SmtpRefusal;
+  /** Stands in the reply in place of the fixed text. */
+  readonly detail: string | undefined;
 
-  constructor(refusal: SmtpRefusal) {
+  constructor(refusal: SmtpRefusal, detail?: string) {
     super(refusal);
     this.refusal = refusal;
+    this.detail = detail;
   }
 }
 
@@ -155,8 +164,11 @@ function knownRefusal(error: unknown): SmtpRefusal | undefined {
   return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
 }
 
-export function refusalReply(refusal: SmtpRefusal): SmtpReply {
-  return REFUSALS[refusal];
+/** `detail`: stands in the reply in place of the fixed text. */
+export function refusalReply(refusal: SmtpRefusal, detail?: string): SmtpReply {
+  const reply = REFUSALS[refusal];
+  if (detail === undefined) return reply;
+  return { code: reply.code, text: `${reply.text.slice(0, reply.text.indexOf(' '))} ${printable(detail)}` };
 }
 
 export function recipientReply(kind: keyof typeof RECIPIENTS): SmtpReply {
@@ -167,7 +179,7 @@ export function recipientReply(kind: keyof typeof RECIPIENTS): SmtpReply {
 export function replyTo(error: unknown): SmtpReply {
   if (error instanceof ContentRefused) return error.reply;
   const refusal = knownRefusal(error);
-  if (refusal !== undefined) return REFUSALS[refusal];
+  if (refusal !== undefined) return refusalReply(refusal, error instanceof SmtpRefused ? error.detail : undefined);
   return FAULTS[faultKind(error)];
 }
 

@@ -26,7 +26,7 @@ import { accepting, refusalReply, SmtpRefused } from './replies.js';
 import { SenderPolicy } from './sender-policy.js';
 import { receiveSubmission } from './submission-data.js';
 import { loginOf, submissionLogins } from './submission-login.js';
-import { type SubmitPorts, submitMessage } from './submit.js';
+import { type SubmitPorts, submitMessage, suspensionOf } from './submit.js';
 
 export interface SubmissionOptions extends ListenerOptions {
   /** Whether TLS begins before anything is said (RFC 8314 §3.3), instead of by STARTTLS. */
@@ -95,8 +95,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       settings: { hideDSN: false, ...(options.implicitTls && { secure: true, needsUpgrade: true }) },
       meter,
       logins: submissionLogins({ signIn, allowPlaintextAuth: options.allowPlaintextAuth, log }),
-      mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>
-        policy.judgeSender(path, loginOf(session)).then(rejectionOf),
+      mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) => judgeSender(policy, receiver, path, session),
       rcptTo: (path: SMTPServerAddress, session: SMTPServerSession) =>
         policy.judgeRecipient(path, session.envelope.mailFrom).then(rejectionOf),
       onMessage: receive,
@@ -117,6 +116,21 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       ending.unsubscribe();
     },
   };
+}
+
+/** A suspended account hears of it before it sends a message. @throws StoreFault */
+async function judgeSender(
+  policy: SenderPolicy,
+  { sending }: SubmitPorts,
+  path: SMTPServerAddress,
+  session: SMTPServerSession,
+): Promise<Rejection | undefined> {
+  const login = loginOf(session);
+  const refusal = await policy.judgeSender(path, login);
+  if (refusal !== undefined) return rejectionOf(refusal);
+  const suspension = await suspensionOf(sending, login.principal.accountId);
+  if (suspension === undefined) return undefined;
+  return { reply: refusalReply('sendingSuspended', suspension), reason: 'sendingSuspended' };
 }
 
 function rejectionOf(refusal: Parameters<typeof refusalReply>[0] | undefined): Rejection | undefined {

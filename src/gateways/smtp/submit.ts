@@ -4,6 +4,7 @@
 import type { Addressee } from '../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
+import { type SendingStatus, suspensionText } from '../../actors/sending/protocol.js';
 import { type Address, parseAddress } from '../../mail-format/address.js';
 import { exceedsHopLimit } from '../../mail-format/loop.js';
 import type { IndexedAddress } from '../../mail-format/message-index.js';
@@ -23,6 +24,7 @@ export interface SubmitPorts {
   readonly blobs: Pick<BlobStore, 'put'>;
   readonly inlineMessages: Pick<InlineMessages, 'commit'>;
   readonly mailboxes: Mailboxes;
+  readonly sending: Pick<SendingStatus, 'suspensionOf' | 'delayOf'>;
 }
 
 export interface Queued {
@@ -42,9 +44,9 @@ export interface SubmittedEnvelope {
   readonly dsn: DsnRequest | undefined | null;
 }
 
-/** @throws SmtpRefused for a loop or a full mailbox of the sender; StoreFault or ActorFault when the message is not queued */
+/** @throws SmtpRefused for a loop, a full mailbox of the sender, a limit or a suspension; StoreFault or ActorFault when the message is not queued */
 export async function submitMessage(
-  { blobs, inlineMessages, mailboxes }: SubmitPorts,
+  { blobs, inlineMessages, mailboxes, sending }: SubmitPorts,
   accountId: string,
   { sender, recipients, dsn }: SubmittedEnvelope,
   content: SpooledContent,
@@ -70,9 +72,21 @@ export async function submitMessage(
     },
   );
   if (refusal === 'overQuota') throw new SmtpRefused('overQuota');
+  if (refusal === 'sendingSuspended') throw new SmtpRefused(refusal, await suspensionOf(sending, accountId));
+  if (refusal === 'overLimit' || refusal === 'overMessageLimit')
+    throw new SmtpRefused(refusal, (await sending.delayOf(accountId, recipients.length)).detail);
   // Other refusals exist for drafts only.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
   return { id: reply.id, messageId: summary.messageId, recipients: recipients.map(({ address }) => address) };
+}
+
+/** The text of the reply to a suspended account; undefined when it is not suspended (any more). @throws StoreFault */
+export async function suspensionOf(
+  sending: Pick<SendingStatus, 'suspensionOf'>,
+  accountId: string,
+): Promise<string | undefined> {
+  const suspension = await sending.suspensionOf(accountId);
+  return suspension === null ? undefined : suspensionText(suspension);
 }
 
 /** Returns the addressees in the order of the envelope; those that the header does not name are blind copies. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { shownRelayUrl } from '../../mail-format/relay-url.js';
 import { certificates } from './certificate-variables.js';
 import { contentChecks } from './content-check-variables.js';
+import { quotas, sending } from './limit-variables.js';
 import { listeners } from './listener-variables.js';
 import {
   contactUrl,
@@ -292,21 +293,6 @@ const access = {
   ),
 };
 
-const quotas = {
-  quotaBytes: variable(
-    'MANSIO_QUOTA_BYTES',
-    0,
-    integer(0, Number.MAX_SAFE_INTEGER),
-    'Octets of mail that an account may have, unless `mansio quota set` gives it another limit; 0 is no limit ([quotas](interface/quotas.md)).',
-  ),
-  quotaMessages: variable(
-    'MANSIO_QUOTA_MESSAGES',
-    0,
-    integer(0, Number.MAX_SAFE_INTEGER),
-    'Messages that an account may have, likewise; 0 is no limit.',
-  ),
-};
-
 const push = {
   vapidPublicKey: variable(
     'MANSIO_VAPID_PUBLIC_KEY',
@@ -361,7 +347,7 @@ export const SECTIONS = {
   'Mail in': incoming,
   'Mail out': outgoing,
   'Access and rates': access,
-  'Quotas and limits': quotas,
+  'Quotas and limits': { ...quotas, ...sending },
   'Web Push': push,
   Webhooks: webhooks,
   'Images of mail': images,
@@ -376,6 +362,7 @@ export const VARIABLES = {
   ...outgoing,
   ...access,
   ...quotas,
+  ...sending,
   ...push,
   ...webhooks,
   ...images,

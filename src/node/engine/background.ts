@@ -3,6 +3,7 @@
 import { type Releases, startReleases } from '../../actors/delivery/releases.js';
 import { type ImportPlacing, startImportPlacing } from '../../actors/mailbox/background/import-placing.js';
 import { type Redelivery, startRedelivery } from '../../actors/mailbox/background/redelivery.js';
+import { postgresSending } from '../../store/postgres/accounts/sending.js';
 import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
 import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
@@ -109,6 +110,7 @@ function keepHouse(
     reports: postgresArrivedReports(maintenanceSql),
     greylist: postgresGreylist(maintenanceSql),
     ownReports: postgresOwnReports(maintenanceSql),
+    sending: postgresSending(maintenanceSql),
     outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,
     log,

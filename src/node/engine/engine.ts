@@ -23,7 +23,7 @@ import { type EngineStores, type OpenTexts, openStores } from './stores.js';
 export interface Engine
   extends Pick<ClusterAccess, 'ownership' | 'failed'>,
     EngineOutbound,
-    Pick<EngineMailboxes, 'directory' | 'inlineMessages' | 'consumers' | 'quotas'>,
+    Pick<EngineMailboxes, 'directory' | 'inlineMessages' | 'consumers' | 'quotas' | 'sending'>,
     Pick<
       EngineStores,
       | 'accounts'

@@ -4,6 +4,7 @@
 // left. Several nodes may run each job at the same time. Retention times: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import { firstMinuteOf } from '../../actors/sending/recipient-limits.js';
 import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
@@ -12,6 +13,7 @@ import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../../store/e
 import type { ArrivedReports } from '../../store/feedback/arrived-reports.js';
 import type { OwnReportStore } from '../../store/feedback/own-reports.js';
 import type { FlagFlushing } from '../../store/flag-flushing.js';
+import type { SendingStore } from '../../store/limits/sending.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { SearchStore } from '../../store/search.js';
@@ -42,6 +44,7 @@ const DELIVERIES_OF_WEBHOOK = 1_000;
 const REPORT_DAYS = 400;
 /** A report that could not be sent for so long is given up. */
 const OWN_REPORT_DAYS = 5;
+const COUNTS_A_PASS = 20_000;
 const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 
 export interface HousekeepingOptions {
@@ -59,6 +62,7 @@ export interface HousekeepingOptions {
   readonly reports: Pick<ArrivedReports, 'prune'>;
   readonly greylist: Pick<GreylistStore, 'prune'>;
   readonly ownReports: Pick<OwnReportStore, 'prune'>;
+  readonly sending: Pick<SendingStore, 'forget'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
@@ -77,7 +81,7 @@ interface Job {
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, flushing, blobs, directory, stsPolicies, webhookDeliveries, refusals, mailboxes, log } =
     options;
-  const { search, outbound, sessions, passkeys, reports, ownReports } = options;
+  const { search, outbound, sessions, passkeys, reports, ownReports, sending } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireUnclaimed(): Promise<number> {
@@ -117,6 +121,12 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     { name: 'sums of feedback reports pruned', everyMs: DAY_MS, pass: () => reports.prune(REPORT_DAYS) },
     { name: 'greylist pruned', everyMs: HOUR_MS / 6, pass: () => options.greylist.prune() },
     { name: 'results for reports pruned', everyMs: DAY_MS, pass: () => ownReports.prune(OWN_REPORT_DAYS) },
+    {
+      name: 'counts of recipients deleted',
+      everyMs: HOUR_MS,
+      most: COUNTS_A_PASS,
+      pass: () => sending.forget(firstMinuteOf('day', clock.now() - HOUR_MS), COUNTS_A_PASS),
+    },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {
       name: 'deliveries of webhooks pruned',

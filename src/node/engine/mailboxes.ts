@@ -19,6 +19,9 @@ import { Quotas } from '../../actors/quotas/quotas.js';
 import { createEventStreams } from '../../actors/runtime/events/event-streams.js';
 import { createHost, type Host } from '../../actors/runtime/host.js';
 import { createRefs } from '../../actors/runtime/refs.js';
+import { NO_SENDING_METER } from '../../actors/sending/meter.js';
+import { SendingLimits } from '../../actors/sending/sending-limits.js';
+import { sendingNotices } from '../../actors/sending/sending-notices.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { SenderRewriting } from '../../mail-format/srs.js';
 import { clock } from '../../store/clock.js';
@@ -44,6 +47,7 @@ export interface EngineMailboxes {
   readonly consumers: Consumers;
   readonly hosted: HostedTransport;
   readonly quotas: Quotas;
+  readonly sending: SendingLimits;
   readonly queueWakeup: QueueWakeup;
 }
 
@@ -66,6 +70,7 @@ export async function startMailboxes(
   const rewriting = await senderRewriting(stores.settings);
   const { directory, keyUses } = await openDirectory(context, stores, mailboxes, rewriting);
   const quotas = await openQuotas(context, stores, mailboxes);
+  const sending = await openSendingLimits(context, stores, mailboxes);
   const facts = messageFacts(stores.blobs);
   const hosted = hostedDelivery({ directory, facts, quotas, hostname: config.hostname, newId });
   const queueWakeup = new QueueWakeup({ transport, ownership });
@@ -97,11 +102,12 @@ export async function startMailboxes(
       deliverLocally: (delivery: LocalDelivery) => deliverLocally(mailboxes, delivery, log),
     },
     quotas,
+    sending,
     log,
   });
   host.start(behavior, (packet) => consumers.published(packet));
   await acquireShards(context, cluster, stores, host, consumers);
-  return { host, mailboxes, directory, keyUses, inlineMessages, consumers, hosted, quotas, queueWakeup };
+  return { host, mailboxes, directory, keyUses, inlineMessages, consumers, hosted, quotas, sending, queueWakeup };
 }
 
 export function retryOf(config: Config): RetryPolicy {
@@ -190,6 +196,32 @@ async function openQuotas(
   });
   await quotas.start();
   return quotas;
+}
+
+async function openSendingLimits(
+  { config, log, lifecycle, observability }: EngineContext,
+  { accounts, blobs, sending: store }: EngineStores,
+  mailboxes: MailboxActors,
+): Promise<SendingLimits> {
+  const now = () => clock.now();
+  const sending = new SendingLimits({
+    store,
+    defaults: {
+      account: { hour: config.limitHour, day: config.limitDay },
+      domain: { hour: config.domainLimitHour, day: config.domainLimitDay },
+    },
+    rule: { strangers: config.suspendStrangers, refused: config.suspendRefused },
+    notices: sendingNotices({ directory: accounts, blobs, mailboxes, hostname: config.hostname, newId, now, log }),
+    meter: observability.metrics?.sending ?? NO_SENDING_METER,
+    log,
+    now,
+  });
+  const unwatch = await accounts.watch((change) => sending.changed(change));
+  addJob({ lifecycle }, 'limits of recipients', async () => {
+    await unwatch();
+    await sending.stop();
+  });
+  return sending;
 }
 
 function openConsumers(

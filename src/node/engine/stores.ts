@@ -11,10 +11,12 @@ import { type FlagFlushing, startFlagFlushing } from '../../store/flag-flushing.
 import type { FolderBlobStore, FolderMessageStore } from '../../store/folder-messages.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { QuotaStore } from '../../store/limits/quotas.js';
+import type { SendingStore } from '../../store/limits/sending.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import { postgresDirectory } from '../../store/postgres/accounts/directory.js';
 import { postgresQuotas } from '../../store/postgres/accounts/quotas.js';
+import { postgresSending } from '../../store/postgres/accounts/sending.js';
 import { postgresDeferredFlags } from '../../store/postgres/commit/deferred-flags.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
 import { postgresOwnReports } from '../../store/postgres/feedback/own-reports.js';
@@ -50,6 +52,7 @@ export interface EngineStores {
   readonly search: MailSearch;
   readonly outbound: OutboundStore;
   readonly quotas: QuotaStore;
+  readonly sending: SendingStore;
   readonly accounts: DirectoryStore;
   readonly accountStores: AccountStores;
   readonly settings: SettingStore;
@@ -83,6 +86,7 @@ export async function openStores(
     folderMessages: breaker.guard(postgresFolderMessages(messagesSql)),
     outbound: postgresOutbound(sql),
     quotas: breaker.guard(postgresQuotas(sql)),
+    sending: breaker.guard(postgresSending(sql)),
     accounts,
     accountStores: openAccountStores(sql, breaker, announced),
     settings: breaker.guard(postgresSettings(sql)),

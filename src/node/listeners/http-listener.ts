@@ -153,6 +153,7 @@ async function routesOf(
     exports,
     accountApi,
     quotas,
+    sending: engine.sending,
     connectionInfo: () => connectionInfoOf(config, nodes()),
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),

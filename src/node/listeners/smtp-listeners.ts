@@ -85,7 +85,7 @@ export async function openSmtp(
         allowPlaintextAuth,
         signIn,
         checks: contentChecks.submitted,
-        receiver: { spool, blobs, inlineMessages, mailboxes },
+        receiver: { spool, blobs, inlineMessages, mailboxes, sending: engine.sending },
         ...(metrics && { meter: metrics.submission }),
       }),
     );

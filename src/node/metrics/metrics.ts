@@ -5,6 +5,7 @@ import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { MergeMeter } from '../../actors/mailbox/search/search-merging.js';
 import type { Meter } from '../../actors/runtime/meter.js';
+import type { SendingMeter } from '../../actors/sending/meter.js';
 import type { LoginMeter } from '../../auth/sign-in.js';
 import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
 import type { HttpMeter } from '../../gateways/http/pipeline/meter.js';
@@ -40,6 +41,7 @@ import {
   submissionMeter,
 } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
+import { sendingMeter } from './sending-metrics.js';
 import { smtpClientMeter } from './smtp-client-metrics.js';
 import { type CommitMeters, commitMeters, mergeMeter } from './store-metrics.js';
 
@@ -64,6 +66,8 @@ export interface Metrics {
   readonly consumers: ConsumerMeter;
   readonly deliveries: DeliveryMeter;
   readonly smtpClient: SmtpClientMeter;
+  /** The limits of recipients. */
+  readonly sending: SendingMeter;
   readonly certificates: CertificateMeter;
   readonly feedback: FeedbackMeter;
   watchEngine(parts: EngineParts): void;
@@ -134,6 +138,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     consumers: consumerMeter(families),
     deliveries: deliveryMeter(outbound),
     smtpClient: smtpClientMeter(outbound),
+    sending: sendingMeter(families),
     certificates: certificateMeter(families),
     feedback: feedbackMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),

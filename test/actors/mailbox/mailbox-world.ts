@@ -18,6 +18,10 @@ import { createEventStreams } from '../../../src/actors/runtime/events/event-str
 import { createHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
+import { NO_SENDING_METER } from '../../../src/actors/sending/meter.js';
+import { SendingLimits, type SendingLimitsOptions } from '../../../src/actors/sending/sending-limits.js';
+import { sendingNotices } from '../../../src/actors/sending/sending-notices.js';
+import type { SuddenChangeRule } from '../../../src/actors/sending/sudden-change.js';
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { summarize } from '../../../src/mail-format/summary.js';
@@ -29,6 +33,7 @@ import type { LimitSetting } from '../../../src/store/limits/quotas.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { postgresQuotas } from '../../../src/store/postgres/accounts/quotas.js';
+import { postgresSending } from '../../../src/store/postgres/accounts/sending.js';
 import { connect } from '../../../src/store/postgres/driver/client.js';
 import { postgresBlobs } from '../../../src/store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../../src/store/postgres/mailbox/events.js';
@@ -57,9 +62,21 @@ type More = Pick<InboundEnvelope, 'isJunk' | 'isContentJunk' | 'sender' | 'bounc
   readonly onward?: { readonly targets: string[]; readonly isPlaced: boolean };
 };
 
+/** Limits of accounts and domains without a setting, and the rule about sudden changes; none by default. */
+interface WorldLimits {
+  readonly limits?: SendingLimitsOptions['defaults'];
+  readonly rule?: SuddenChangeRule;
+}
+
+const NO_LIMITS = { account: { hour: null, day: null }, domain: { hour: null, day: null } };
+const NO_RULE = { strangers: 0, refused: 0 };
+
 export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
 
-export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 }) {
+export async function mailboxWorld(
+  retry: RetryPolicy = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
+  { limits = NO_LIMITS, rule = NO_RULE }: WorldLimits = {},
+) {
   const database = await migratedDatabase();
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
@@ -162,6 +179,17 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     },
   });
   await quotas.start();
+  const sendingStore = postgresSending(sql);
+  const sending = new SendingLimits({
+    store: sendingStore,
+    defaults: limits,
+    rule,
+    notices: sendingNotices({ directory, blobs, mailboxes, hostname: 'mx.test', newId, now: () => clock.now(), log }),
+    meter: NO_SENDING_METER,
+    log,
+    now: () => clock.now(),
+  });
+  const unwatch = await directory.watch((change) => sending.changed(change));
   const bodyFilters = startBodyFiltering({ texts, mailboxes, log, retryMs: 10 });
   const filterRuns = startFilterRunning({ texts, mailboxes, log, retryMs: 10 });
   /** Accounts with due automatic mail, in the order of the commits. */
@@ -177,6 +205,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     blobs,
     outbound,
     quotas,
+    sending,
     log,
   });
   host.start({
@@ -229,6 +258,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     inbound,
     quotas,
     quotaStore,
+    sending,
+    sendingStore,
     /** Whether users are told that their mailbox is nearly full; a notice is an email more. */
     notices,
     /** Sets a limit, which counts from the next command on. */
@@ -259,7 +290,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     },
     async end() {
       await stopBackground();
-      await quotas.stop();
+      await unwatch();
+      await Promise.all([quotas.stop(), sending.stop()]);
       await host.stop();
       await writerSql.end();
       await sql.end();

@@ -224,6 +224,7 @@ function fakeSessions(): Sessions {
     create,
     list: async (accountId) => [...all.values()].filter((one) => one.accountId === accountId),
     end: async (accountId, id) => all.get(id)?.accountId === accountId && all.delete(id),
+    isFreshlyProven: async (_, id) => id === SESSION_ID,
     accountOfLink: async (token) => links.get(token),
     async redeemLink(token, browser) {
       const account = links.get(token);

@@ -1,4 +1,5 @@
 // Starts a gateway on a free port over fakes, and gives tests the ways to talk to it: fetch, and bytes on a socket.
+
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
@@ -34,6 +35,7 @@ import type { HttpClient } from '../../../src/net/http-client/http-client.js';
 import { targetUrlFault } from '../../../src/net/http-client/target-url.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import { type FakeSending, fakeSending } from '../../support/fake-sending.js';
 import { fakeAccountApi, fakeWebhookTest } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
 import { startMailboxes, type TestMailboxes } from './mailboxes.js';
@@ -58,6 +60,7 @@ export interface Gateway {
   readonly routes: readonly Route[];
   readonly checks: HealthCheck[];
   readonly spool: Spool;
+  readonly sending: FakeSending;
   /** A key of ALICE with scope app. */
   readonly key: string;
   /** @throws Error when the reply does not match the OpenAPI document */
@@ -124,6 +127,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const exports: FakeExports = { waitSeconds: 0, givenBack: 0 };
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
+  const sending = fakeSending();
   const spool = new Spool({ directory: temporaryDirectory() });
   const advertised: Advertised = {
     connectionInfo: { smtp: SUBMISSION, pop3: OFF, imap: IMAP },
@@ -144,6 +148,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       quotas: {
         usageOf: async () => ({ used: { bytes: 300, messages: 3 }, limit: { bytes: 1_000, messages: null } }),
       },
+      sending,
       connectionInfo: () => advertised.connectionInfo,
       apiUrl: () => advertised.apiUrl,
       stsPolicy: () => advertised.stsPolicy,
@@ -213,6 +218,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     routes,
     checks,
     spool,
+    sending,
     key,
     async fetch(path, init = {}) {
       const headers = new Headers(init.headers);

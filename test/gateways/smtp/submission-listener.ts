@@ -21,6 +21,7 @@ import { prepareSpool, Spool } from '../../../src/message-content/spool/spool.js
 import type { BlobContent } from '../../../src/store/blobs.js';
 import type { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { type FakeSending, fakeSending } from '../../support/fake-sending.js';
 
 type StoredEnqueue = Extract<Payload<MailboxProtocol, 'enqueue'>, { blob: string }>;
 
@@ -98,6 +99,7 @@ export interface SubmissionHarness {
   readonly logged: Record<string, unknown>[];
   readonly spool: Spool;
   readonly signIn: SignIn;
+  readonly sending: FakeSending;
   /** The fakes run these first. */
   behave: { put?: () => Promise<void>; enqueue?: () => Promise<void> };
 }
@@ -122,6 +124,7 @@ export async function listenForSubmission(
   const queued: Queued[] = [];
   const logged: Record<string, unknown>[] = [];
   const behave: SubmissionHarness['behave'] = {};
+  const sending = fakeSending();
   const directory = new SubmissionDirectory();
   const blobs = new Map<string, string>();
   const mailboxes = {
@@ -163,14 +166,14 @@ export async function listenForSubmission(
     tls: certificates,
     signIn,
     directory,
-    receiver: { spool, blobs: { put }, inlineMessages: STORED_FIRST, mailboxes },
+    receiver: { spool, blobs: { put }, inlineMessages: STORED_FIRST, mailboxes, sending },
     checks: new CheckChain([], log),
     log,
     ...overrides,
     limits: { connectionsPerAddress: 1000, ...overrides.limits },
   });
   t.teardown(() => listener.stop(0));
-  return { address: listener.address, listener, directory, queued, logged, spool, signIn, behave };
+  return { address: listener.address, listener, directory, queued, logged, spool, signIn, behave, sending };
 }
 
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');

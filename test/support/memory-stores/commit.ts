@@ -29,10 +29,24 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   writePreferences(account, coalesced);
   writeOutbound(account, coalesced);
   insertLocalDeliveries(tables, coalesced);
+  countSending(account, change);
   log(account, change);
   const at = Date.now();
   account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
   return threads === undefined ? { kind: 'committed' } : { kind: 'committed', threads };
+}
+
+function countSending(account: AccountRows, { sent }: MailboxChange): void {
+  if (sent === undefined) return;
+  const { addresses, minute, ...added } = sent;
+  const before = account.sentMinutes.get(minute) ?? { recipients: 0, strangers: 0, refused: 0 };
+  account.sentMinutes.set(minute, {
+    minute,
+    recipients: before.recipients + added.recipients,
+    strangers: before.strangers + added.strangers,
+    refused: before.refused + added.refused,
+  });
+  for (const address of addresses) account.knownRecipients.add(address);
 }
 
 /** Returns the changes of threads that already existed. */

@@ -88,6 +88,13 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         expunged: expungedOf(account),
       };
     },
+    async sentMinutes(accountId, since) {
+      const minutes = [...of(accountId).sentMinutes.values()].filter(({ minute }) => minute >= since);
+      return minutes.sort((a, b) => a.minute - b.minute);
+    },
+    async strangers(accountId, addresses) {
+      return addresses.filter((address) => !of(accountId).knownRecipients.has(address));
+    },
     async filterRunBatch(accountId, runId, number) {
       return of(accountId).filterRunBatches.get(`${runId} ${number}`)?.emails;
     },

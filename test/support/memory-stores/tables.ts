@@ -3,6 +3,7 @@
 
 import { newId } from '../../../src/store/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
+import type { SendingMinute } from '../../../src/store/limits/sending.js';
 import type { DueMail, FilterRun, RunBatch, SieveScriptRow } from '../../../src/store/mailbox-rows.js';
 import {
   type AnnotationRow,
@@ -65,6 +66,8 @@ export class AccountRows {
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();
   readonly suppressions = new Map<string, Suppression>();
+  readonly sentMinutes = new Map<number, SendingMinute>();
+  readonly knownRecipients = new Set<string>();
   remembered: (RememberedReply & { readonly at: number })[] = [];
   events: {
     readonly seq: number;

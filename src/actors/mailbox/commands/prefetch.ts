@@ -5,11 +5,13 @@
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail-format/ids.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { clock } from '../../../store/clock.js';
 import type { Placement } from '../../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../../store/mailboxes.js';
 import type { MailboxQuotas } from '../../quotas/protocol.js';
 import type { Quota } from '../../quotas/room.js';
 import type { DeclaredReads } from '../../runtime/behavior.js';
+import type { MailboxSending } from '../../sending/protocol.js';
 import { type Asking, looksInside, unreadParts } from '../filters/filter-match.js';
 import { factsOf, type JudgedMessage, type ReadMessage, readParts } from '../filters/filter-reads.js';
 import { type CopyReads, NO_COPY_READS } from '../outbound/copy-reads.js';
@@ -21,6 +23,12 @@ import {
   type OutboundReads,
   prefetchOutbound,
 } from '../outbound/prefetch.js';
+import {
+  prefetchSending,
+  type SendingPrefetched,
+  type SendingReads,
+  type SendingSources,
+} from '../outbound/sending-reads.js';
 import type { EmailTexts } from '../search/email-texts.js';
 import { readScripted, type ScriptedMessage, type ScriptedMessages } from '../sieve/script-reads.js';
 import { type EmailReads, NO_EMAIL_READS } from '../state/email-reads.js';
@@ -39,6 +47,8 @@ export interface CommandReads {
   readonly outbound?: OutboundReads;
   /** The command adds emails: the quota is needed. */
   readonly isAdding?: true;
+  /** The command sends, or begins or ends deliveries. */
+  readonly sending?: SendingReads;
 }
 
 /** The reads of a command that only adds emails. */
@@ -58,6 +68,8 @@ export interface Prefetched {
   readonly outbound: OutboundPrefetched;
   /** Undefined without a limit, or when no command adds emails. */
   readonly quota?: Quota | undefined;
+  /** Undefined when nothing is limited, or no command sends. */
+  readonly sending?: SendingPrefetched | undefined;
   /** Added when a plan has asked for them. */
   readonly emailReads: EmailReads;
   /** Added when a plan has asked for them. */
@@ -78,9 +90,12 @@ export const NOTHING_PREFETCHED: Prefetched = {
 
 export interface PrefetchSources extends OutboundPrefetchSources {
   readonly blobs: Pick<BlobStore, 'index' | 'read'>;
-  readonly store: Pick<MailboxStore, 'summaries' | 'placedWithEmail'> & OutboundPrefetchSources['store'];
+  readonly store: Pick<MailboxStore, 'summaries' | 'placedWithEmail'> &
+    OutboundPrefetchSources['store'] &
+    SendingSources['store'];
   readonly texts: EmailTexts;
   readonly quotas?: Pick<MailboxQuotas, 'of'>;
+  readonly sending?: MailboxSending;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -95,13 +110,16 @@ export function prefetch(
 ): Promise<Prefetched> | undefined {
   const isAdding = declared.some(({ reads }) => reads.isAdding === true);
   const quota = isAdding ? sources.quotas?.of(state.accountId) : undefined;
+  const sending = prefetchSending(sources, state, declared, clock.now());
   const rows = prefetchRows(sources, state, declared);
   const judged = declared.flatMap(({ reads }) => reads.scripted ?? []);
-  if (quota === undefined && judged.length === 0) return rows;
+  if (quota === undefined && sending === undefined && judged.length === 0) return rows;
   const scripted = readScripted(sources.blobs, judged);
-  return Promise.all([rows ?? NOTHING_PREFETCHED, quota, scripted]).then(([read, quota, scripted]) => ({
+  const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted] as const;
+  return Promise.all(asked).then(([read, quota, sending, scripted]) => ({
     ...read,
     quota,
+    sending,
     scripted,
   }));
 }

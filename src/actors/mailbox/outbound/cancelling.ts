@@ -17,17 +17,22 @@ import { liftFailed } from './suppressions.js';
 type Asked = Pick<MailboxHandlers<MailboxProtocol>, 'cancelOutbound' | 'retryOutbound'>;
 type AskedByQueue = Pick<MailboxHandlers<DeliveryProtocol>, 'manageOutbound' | 'releaseOutbound'>;
 
+const releaseToRead = ({ outboundId: id }: { readonly outboundId: string }) => ({
+  outbound: { id, mayRelease: true },
+  sending: {},
+});
+
 export const queuedCommands: Asked & AskedByQueue = {
   cancelOutbound: {
     reads: ({ outboundId: id }) => ({ outbound: { id, needsSummary: true } }),
     plan: cancelOutbound,
   },
-  retryOutbound: { reads: ({ outboundId: id }) => ({ outbound: { id, mayRelease: true } }), plan: retryOutbound },
+  retryOutbound: { reads: releaseToRead, plan: retryOutbound },
   manageOutbound: {
-    reads: ({ outboundId: id, action }) => ({ outbound: { id, mayRelease: action === 'retry' } }),
+    reads: ({ outboundId: id, action }) => ({ outbound: { id, mayRelease: action === 'retry' }, sending: {} }),
     plan: manageOutbound,
   },
-  releaseOutbound: { reads: ({ outboundId: id }) => ({ outbound: { id, mayRelease: true } }), plan: releaseOutbound },
+  releaseOutbound: { reads: releaseToRead, plan: releaseOutbound },
 };
 
 function cancelOutbound(
@@ -56,6 +61,7 @@ function retryOutbound(
   const row = rowOf(tx, payload.outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (!mayRetry(row)) return { reply: { retried: false, status: row.status } };
+  if (tx.sending.isSuspended) return { refusal: 'sendingSuspended' };
   const { message } = payload;
   const isDated = message !== undefined && row.heldUntil === message.heldUntil;
   return { reply: { retried: true, status: retry(tx, row, payload, isDated ? message : undefined) } };
@@ -69,7 +75,7 @@ function manageOutbound(
   const row = rowOf(tx, outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (action === 'retry') {
-    if (!mayRetry(row)) return { refusal: 'notPossible' };
+    if (!mayRetry(row) || tx.sending.isSuspended) return { refusal: 'notPossible' };
     return { reply: { status: retry(tx, row, payload) } };
   }
   if (!isWaiting(row) || (action === 'release' && !row.awaitsRelease)) return { refusal: 'notPossible' };
@@ -86,7 +92,9 @@ function releaseOutbound(
 ): Outcome<DeliveryProtocol, 'releaseOutbound'> {
   const row = rowOf(tx, payload.outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  if (row.heldUntil !== payload.heldUntil || row.awaitsRelease) return { refusal: 'released' };
+  // The queue asks again when sending is resumed.
+  if (row.heldUntil !== payload.heldUntil || row.awaitsRelease || tx.sending.isSuspended)
+    return { refusal: 'released' };
   return { reply: { status: retry(tx, row, payload) } };
 }
 

@@ -28,15 +28,26 @@ export const outboundCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
   updateDraft: { reads: (payload) => ({ ...rowToRead(payload), isAdding: true }), plan: updateDraft },
   deleteDraft: { reads: rowToRead, plan: deleteDraft },
   enqueue: {
-    reads: (payload) => ({ outbound: { id: payload.draft?.id, due: payload }, isAdding: true }),
+    reads: (payload) => ({
+      outbound: { id: payload.draft?.id, due: payload },
+      isAdding: true,
+      sending: sendingOf(payload),
+    }),
     plan: enqueue,
   },
   holdOutbound: {
-    reads: ({ draft }) => ({ ...(draft !== null && { outbound: { id: draft.id } }), isAdding: true }),
+    reads: (payload) => ({
+      ...(payload.draft !== null && { outbound: { id: payload.draft.id } }),
+      isAdding: true,
+      sending: sendingOf(payload),
+    }),
     plan: holdOutbound,
   },
   removeOutbound: { reads: rowToRead, plan: removeOutbound },
 };
+
+/** What the server writes for an account does not count. */
+const sendingOf = ({ isAutomatic, recipients }: Queued) => (isAutomatic === true ? {} : { recipients });
 
 function createDraft(
   tx: MailboxTransaction,
@@ -150,11 +161,16 @@ function queue(
   }
   // An automatic message has no copy in Sent.
   if (payload.isAutomatic !== true && isOverQuota(tx, summary.size, before)) return { refusal: 'overQuota' };
+  const refusal = payload.isAutomatic === true ? undefined : tx.sending.refusal(addressees);
+  if (refusal !== undefined) return { refusal };
   const { now } = tx;
   tx.begin();
+  if (payload.isAutomatic !== true) tx.sending.count(addressees);
   const id = before?.id ?? tx.otherId();
   const recipients = recipientsOf(tx, addressees);
-  const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
+  // What the server writes for a suspended account waits in the queue.
+  const isDue = heldUntil === undefined && !tx.sending.isSuspended;
+  const first = isDue ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
   const dsn = dsnOf(payload, recipients);
   const asked = recipients.map(({ id: of }) => ({
     id: of,

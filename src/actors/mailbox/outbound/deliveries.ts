@@ -22,9 +22,12 @@ const MOST_TEXT = 1_000;
 type Names = 'startDelivery' | 'reportDelivery';
 
 export const deliveryCommands: Pick<MailboxHandlers<DeliveryProtocol>, Names> = {
-  startDelivery: { reads: rowToRead, plan: startDelivery },
+  startDelivery: { reads: (payload) => ({ ...rowToRead(payload), sending: {} }), plan: startDelivery },
   reportDelivery: {
-    reads: ({ outboundId: id, outcomes }) => ({ outbound: { id, needsSummary: outcomes.some(isForMailboxHere) } }),
+    reads: ({ outboundId: id, outcomes }) => ({
+      outbound: { id, needsSummary: outcomes.some(isForMailboxHere) },
+      sending: { isCounting: outcomes.some(isRefused) },
+    }),
     plan: reportDelivery,
   },
 };
@@ -35,6 +38,8 @@ type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
 function isForMailboxHere({ kind, localAccountId }: Report['outcomes'][number]): boolean {
   return kind === 'delivered' && localAccountId !== undefined;
 }
+
+const isRefused = ({ kind }: Report['outcomes'][number]): boolean => kind === 'permanent';
 
 /** Names the accounts of an outcome as a transport does. */
 function outcomeOf({ localAccountId, otherLocalAccountIds = [], ...outcome }: Report['outcomes'][number]) {
@@ -49,7 +54,7 @@ function startDelivery(
 ): Outcome<DeliveryProtocol, 'startDelivery'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  if (row.awaitsRelease) return { refusal: 'notDue' };
+  if (row.awaitsRelease || tx.sending.isSuspended) return { refusal: 'notDue' };
   const isDue = row.status === 'Queued' && row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const isLeftBehind = row.status === 'Sending' && supersedes !== null && row.attempt?.id === supersedes;
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
@@ -94,7 +99,8 @@ function underWay({ recipients, dsn }: OutboundRow, next: Step): StartedDelivery
 
 /** A duration instead of a time, because the clocks of two nodes differ. */
 function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null {
-  return nextRetryAt === null ? null : Math.max(0, nextRetryAt - tx.now);
+  // No further attempts begin while sending is suspended, so the delivery waits for none.
+  return nextRetryAt === null || tx.sending.isSuspended ? null : Math.max(0, nextRetryAt - tx.now);
 }
 
 function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<DeliveryProtocol, 'reportDelivery'> {
@@ -106,6 +112,7 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   const next = step(row.machine, ...events);
   const takers = takersOf(row, next, outcomes.map(outcomeOf));
   const summary = takers.length === 0 ? undefined : tx.outbound.summary(outboundId);
+  tx.sending.countRefused(outcomes.filter(isRefused).length);
   tx.begin();
   keepAttempts(tx, outboundId, attempts);
   const advanced = advance(tx, row, next);
@@ -115,7 +122,8 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   const dsnDue = advanced.dsnAt !== null && advanced.dsnAt <= tx.now ? advanced.dsnDue : null;
   // Due attempts begin with this report. If none was due, the delivery already knows every attempt that is under way.
   const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
-  const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
+  const begins = report.begins === true && !tx.sending.isSuspended;
+  const recipients = begins && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
   return { reply: { status, localDeliveries, nextRetryAt, dsnDue, recipients, retryInMs: retryInMs(tx, next) } };
 }
 
@@ -192,7 +200,7 @@ function eventsOf(
   );
   if (postponed.length > 0) events.push({ type: 'postpone', recipientIds: postponed, ...planned });
   if (isOver) events.push({ type: 'end', isInterrupted, ...planned });
-  else if (begins) events.push({ type: 'start', now: tx.now });
+  else if (begins && !tx.sending.isSuspended) events.push({ type: 'start', now: tx.now });
   return events;
 }
 

@@ -128,6 +128,12 @@ const outgoing = {
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };
 
+/**
+ * `sendingSuspended`: the account must not send now. `overLimit`: a limit of recipients is reached; `overMessageLimit`: the message alone
+ * exceeds one.
+ */
+export const SENDING_REFUSALS = ['sendingSuspended', 'overLimit', 'overMessageLimit'] as const;
+
 const enqueued = object({ id: string(), createdAt: number(), sentEmailId: string() });
 
 export const outboundOperations = {
@@ -158,14 +164,14 @@ export const outboundOperations = {
     payload: withHandle(outgoing),
     reply: enqueued,
     /** `draftChanged`: the caller must read the draft again. `unstored`: see `deliver`. */
-    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota', 'unstored'],
+    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota', 'unstored', ...SENDING_REFUSALS],
     onRepeat: onRepeatOf,
   }),
   /** Like `enqueue`, but for a stored message, which nobody gets before `heldUntil`. */
   holdOutbound: command({
     payload: object({ ...stored, ...outgoing, heldUntil: number() }),
     reply: enqueued,
-    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota'],
+    refusals: ['noSuchOutbound', 'draftChanged', 'overQuota', ...SENDING_REFUSALS],
     onRepeat: 'remembered',
   }),
   /**
@@ -190,7 +196,7 @@ export const outboundOperations = {
     }),
     /** Not retried: the email is Sent or a draft, or a delivery is under way. */
     reply: object({ retried: boolean(), status: outboundStatus }),
-    refusals: ['noSuchOutbound'],
+    refusals: ['noSuchOutbound', 'sendingSuspended'],
     onRepeat: 'remembered',
   }),
   /**

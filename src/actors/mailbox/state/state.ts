@@ -28,6 +28,7 @@ import { type Forwarding, NO_FORWARDING } from '../../../store/preferences.js';
 import type { Loaded } from '../../runtime/behavior.js';
 import { inOrder } from '../filters/filter-match.js';
 import { OutboundMemory } from '../outbound/memory.js';
+import type { SendingMemory } from '../outbound/sending-memory.js';
 import { SearchMemory } from '../search/search-memory.js';
 import { SieveScripts } from '../sieve/sieve-scripts.js';
 import { Annotations } from './annotations.js';
@@ -74,6 +75,8 @@ export class MailboxState {
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
+  /** Undefined until the account sends. */
+  sending: SendingMemory | undefined;
   readonly summaries: Summaries;
   /** Inbound ids whose delivery is known to be done. */
   #delivered: Set<string> | undefined;
@@ -137,7 +140,7 @@ export class MailboxState {
 
   get octets(): number {
     let octets = this.emails.octets + this.summaries.octets;
-    for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve])
+    for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve, this.sending])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
     octets += this.dueMail.size * DUE_OCTETS;
@@ -213,6 +216,7 @@ export class MailboxState {
     const { outbound, outboundRemoved, suppressions, suppressionsRemoved } = coalesced;
     const isOutbound = outbound.length + outboundRemoved.length + suppressions.length + suppressionsRemoved.length > 0;
     if (isOutbound) this.outbound.evolve(coalesced);
+    if (change.sent !== undefined) this.sending?.evolve(change.sent);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);

@@ -15,6 +15,7 @@ import { FilterChanges } from '../filters/filter-changes.js';
 import { OutboundChanges } from '../outbound/changes.js';
 import { SubmittedCopies } from '../outbound/copy-reads.js';
 import { DraftRows } from '../outbound/draft-rows.js';
+import { SendingChanges } from '../outbound/sending-changes.js';
 import { SieveChanges } from '../sieve/sieve-changes.js';
 import type { Annotations } from './annotations.js';
 import { BatchIds } from './batch-ids.js';
@@ -49,6 +50,7 @@ export class MailboxTransaction {
   readonly sieve: SieveChanges;
   readonly outbound: OutboundChanges;
   readonly dueMail: DueMailChanges;
+  readonly sending: SendingChanges;
   readonly retryPolicy: RetryPolicy;
   readonly emailRows: EmailRows;
   readonly copies: SubmittedCopies;
@@ -73,6 +75,7 @@ export class MailboxTransaction {
     this.filters = new FilterChanges(state, record);
     this.sieve = new SieveChanges(state, record);
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
+    this.sending = new SendingChanges(state, prefetched.sending, context.now);
     this.dueMail = new DueMailChanges(state, record, () => this.otherId());
     this.#mailbox = new ChangedMailbox(state, this.filters, this.sieve, this.outbound, this.dueMail);
     this.folders = this.#mailbox.folders;
@@ -381,6 +384,7 @@ export class MailboxTransaction {
       changes: this.#changes,
       counters: this.folders.counters(),
       usage: this.usage,
+      sent: this.sending.counted,
       inbound: [...this.#consumed],
       contents: this.messages.contents,
       shared: this.messages.shared,

@@ -51,6 +51,8 @@ export const ACCOUNT_TABLES = [
   'outbound_attempts',
   'outbound_requests',
   'suppressions',
+  'sent_counts',
+  'known_recipients',
 ] as const;
 
 export const accountColumns = (sql: Sql | SqlTransaction) => sql`

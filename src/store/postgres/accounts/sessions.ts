@@ -44,6 +44,7 @@ export function postgresSessions(
       if (isEnded) await announced([id.toLowerCase()]);
       return isEnded;
     },
+    isFreshlyProven: (...of) => isFreshlyProven(sql, ...of).catch(rethrow),
     dropEnded: (maxAgeMs) => deleteEndedSessions(sql, maxAgeMs).catch(rethrow),
     addLink: (accountId, hash, lifetimeMs, limit) => insertLink(sql, accountId, hash, lifetimeMs, limit).catch(rethrow),
     accountOfLink: (hash) => findLink(sql, hash).catch(rethrow),
@@ -63,7 +64,7 @@ async function beginSession(
   tx: SqlTransaction,
   accountId: string,
   limit: number,
-  { prefix, hash, userAgent, replaces }: NewSession,
+  { prefix, hash, userAgent, proof, replaces }: NewSession,
 ): Promise<Begun | undefined> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio sessions of ${accountId}`}, 0))`;
   const [account] = await tx`select id from accounts where id = ${accountId} for key share`;
@@ -78,8 +79,8 @@ async function beginSession(
     returning id, account_id as "accountId"`;
   await notice(tx, ended);
   const [session] = await tx<[PageSession]>`
-    insert into sessions (id, account_id, prefix, hash, user_agent)
-    values (${newId()}, ${accountId}, ${prefix}, ${hash}, ${userAgent}) returning ${columns(tx)}`;
+    insert into sessions (id, account_id, prefix, hash, user_agent, proof)
+    values (${newId()}, ${accountId}, ${prefix}, ${hash}, ${userAgent}, ${proof ?? null}) returning ${columns(tx)}`;
   return { session, ended: ended.map(({ id }) => id) };
 }
 
@@ -88,6 +89,13 @@ async function listSessions(sql: Sql, accountId: string): Promise<readonly PageS
     select ${columns(sql)} from sessions
     where account_id = ${accountId} and ended_at is null order by created_at desc, id desc`;
   return [...rows];
+}
+
+async function isFreshlyProven(sql: Sql, accountId: string, id: string, maxAgeMs: number): Promise<boolean> {
+  const rows = await sql`
+    select from sessions where id = ${id} and account_id = ${accountId} and ended_at is null and proof is not null
+      and created_at > now() - ${maxAgeMs}::float8 * interval '1 ms'`;
+  return rows.length > 0;
 }
 
 async function endSession(sql: Sql, accountId: string, id: string): Promise<boolean> {

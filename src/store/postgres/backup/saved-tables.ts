@@ -73,6 +73,8 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'outbound_attempts' },
   { name: 'outbound_requests' },
   { name: 'suppressions' },
+  { name: 'sent_counts' },
+  { name: 'known_recipients' },
   { name: 'sts_policies' },
   { name: 'push_subscriptions' },
   { name: 'webhooks' },

@@ -66,6 +66,7 @@ import {
   repliesOf,
   withRepeated,
 } from './remembered-commit.js';
+import { writeSending } from './sending-commit.js';
 import { joinThreads } from './threads.js';
 
 interface Fence {
@@ -282,6 +283,7 @@ function statementOf(
     ${writeLabels(pieces, changes)}
     ${writeOutbound(pieces, changes)}
     ${writeDueMail(pieces, changes)}
+    ${writeSending(pieces, changes)}
     ${answerOf(answer, areShared, areRemembered)}`;
 }
 

@@ -5,6 +5,7 @@ import { countOf } from '../../changes/coalesced-placements.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import type { Placement, RunEmail } from '../../mailbox-rows.js';
 import type { CommitResult, EmailSummaryRow, ExportRow, MailboxChange, MailboxStore } from '../../mailboxes.js';
+import { sentMinutes, strangersOf } from '../accounts/sending.js';
 import { flushKeywords } from '../commit/deferred-flags.js';
 import { commitShared } from '../commit/inbound-commit.js';
 import { commitChanges, type DeferredFlags } from '../commit/mailbox-commit.js';
@@ -102,11 +103,13 @@ export function postgresMailboxes(
     listed: (...of) => guarded(() => listedEmails(sql, ...of)),
     senders: (...of) => senders(sql, ...of),
     filterRunBatch: (...of) => filterRunBatch(sql, ...of),
+    sentMinutes: (...of) => sentMinutes(sql, ...of),
+    strangers: async (accountId, addresses) => (addresses.length === 0 ? [] : strangersOf(sql, accountId, addresses)),
   };
 }
 
 /** The weight of a change in a group: about the rows that it writes. */
-function weightOf({ changes, contents, shared }: MailboxChange): number {
+function weightOf({ changes, contents, shared, sent }: MailboxChange): number {
   const coalesced = coalesce(changes);
   const together = coalesced.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
   const emails =
@@ -118,7 +121,8 @@ function weightOf({ changes, contents, shared }: MailboxChange): number {
   let octets = 0;
   for (const { size } of contents) octets += size;
   for (const { message } of shared) octets += message.content.size / message.deliveries.length;
-  return 1 + Math.max(emails, placements) + outboundWeight(coalesced) + octets / OCTETS_OF_A_WEIGHT;
+  const outbound = outboundWeight(coalesced) + (sent?.addresses.length ?? 0);
+  return 1 + Math.max(emails, placements) + outbound + octets / OCTETS_OF_A_WEIGHT;
 }
 
 async function claimed(

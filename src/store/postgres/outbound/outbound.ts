@@ -41,14 +41,14 @@ export function postgresOutbound(sql: Sql): OutboundStore {
         select greatest(0, floor(extract(epoch from now() - min(first.at)) * 1000))::float8 as ms
         from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
           select next_retry_at as at from outbound
-          where status = 'Queued' and not awaits_release and shard = s.shard
+          where status = 'Queued' and not awaits_release and shard = s.shard and ${mayBeSent(sql)}
           order by next_retry_at limit 1) first`);
       return row?.ms ?? 0;
     },
     async isStranded(shards) {
       const found = await rowsOf(sql`
         select from outbound o
-        where status = 'Sending' and not awaits_release and shard = any(${shards as number[]}::int[])
+        where status = 'Sending' and not awaits_release and ${mayBeSent(sql)} and shard = any(${shards as number[]}::int[])
           and not exists (select from nodes n where n.incarnation = o.attempt_by and n.expires_at > now()) limit 1`);
       return found.length > 0;
     },
@@ -102,6 +102,9 @@ export function postgresOutbound(sql: Sql): OutboundStore {
   };
 }
 
+/** Mail of suspended accounts waits. There are few, so that the list is cheap. */
+const mayBeSent = (sql: Sql) => sql`account_id not in (select id from accounts where suspended_at is not null)`;
+
 /** @throws StoreFault */
 async function rowsOf<T>(statement: PromiseLike<readonly unknown[]>): Promise<readonly T[]> {
   try {
@@ -154,7 +157,7 @@ function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exc
     select due.account_id, due.id, s.shard, extract(epoch from due.next_retry_at)::float8 as at
     from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
       select account_id, id, next_retry_at from outbound
-      where status = 'Queued' and not awaits_release and shard = s.shard and next_retry_at <= now() and id <> all(${except as string[]}::uuid[])
+      where status = 'Queued' and not awaits_release and shard = s.shard and next_retry_at <= now() and ${mayBeSent(sql)} and id <> all(${except as string[]}::uuid[])
         and account_id <> all(${exceptAccounts as string[]}::uuid[])
       order by next_retry_at limit ${limit}
     ) due
@@ -172,7 +175,7 @@ function held(sql: Sql, shards: readonly number[], withinMs: number, limit: numb
     from (
       select account_id, id, held_until, row_number() over (partition by account_id order by held_until) as rank from (
         select account_id, id, held_until from outbound
-        where held_until is not null and not awaits_release and held_until <= now() + ${withinMs}::float8 * interval '1 ms'
+        where held_until is not null and not awaits_release and ${mayBeSent(sql)} and held_until <= now() + ${withinMs}::float8 * interval '1 ms'
           and shard = any(${shards as number[]}::int[]) and id <> all(${except as string[]}::uuid[])
         order by held_until limit ${RANKED}
       ) first
@@ -189,7 +192,7 @@ function interrupted(
 ) {
   return sql`
     select account_id as "accountId", id as "outboundId", attempt_id as interrupted from outbound o
-    where status = 'Sending' and not awaits_release and shard = any(${shards as number[]}::int[])
+    where status = 'Sending' and not awaits_release and ${mayBeSent(sql)} and shard = any(${shards as number[]}::int[])
       and case when attempt_by = ${incarnation} then id <> all(${except as string[]}::uuid[])
         else not exists (select from nodes n where n.incarnation = o.attempt_by and n.expires_at > now()) end
     limit ${limit}`;

@@ -107,7 +107,7 @@ export function oidcRoutes({ codeFlow, identify, sessions, publicUrl }: OidcSour
         const identity = await identify(ended.token, ended.accessToken);
         if (identity.kind === 'refused') return over(signing, new Problem(403, { detail: identity.detail }));
         if (identity.kind !== 'known') return over(signing, new Problem(403, { detail: NAMELESS }));
-        const made = await sessions.create(identity.principal.accountId, signing);
+        const made = await sessions.create(identity.principal.accountId, { ...signing, proof: 'login' });
         if (made === undefined) return over(signing, unauthenticated('invalid_token'));
         const reply = signedInReply(made, signing);
         return { ...reply, headers: [...reply.headers, removed(signing)] };

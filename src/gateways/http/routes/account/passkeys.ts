@@ -216,7 +216,7 @@ function loginRoutes({ passkeys, sessions, ceremonies }: PasskeySources, partyOf
         const sent = { id, rawId, type, response: answer, clientExtensionResults: {} };
         const proven = await ceremonies.signIn(party, known, uuidOctets(known.accountId), sent);
         const isUsed = proven !== undefined && (await passkeys.use(known.id, proven.counter, proven.challenge));
-        const made = isUsed ? await sessions.create(known.accountId, signing) : undefined;
+        const made = isUsed ? await sessions.create(known.accountId, { ...signing, proof: 'passkey' }) : undefined;
         return made === undefined ? unauthenticated('invalid_token') : signedInReply(made, signing);
       },
     }),

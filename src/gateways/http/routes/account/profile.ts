@@ -1,10 +1,12 @@
 // The profile of an account and its additional addresses. Two routes of the interface are not implemented (docs/interface/rest.md,
 // "Resources") and always answer so; address-verification.ts has the mail and the page that verify an address.
+import { nullable } from 'superstruct';
 import type { AddressRefusal, MailRefusal, ProfileAddress, Profiles } from '../../../../actors/account/protocol.js';
 import { EMAIL, flag, idParameter, line, list, record, text, timestamp, uuid } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, notFound, Problem, unauthenticated } from '../../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
+import { type ResumeSources, resumeRoute } from './sending.js';
 
 const PATH = '/api/profile';
 const TAGS = ['Profile'];
@@ -21,6 +23,15 @@ const additionalAddress = named(
     canSend: flag({ description: 'The account may send as the address' }),
   }),
 );
+const sending = named(
+  'Sending',
+  record({
+    isSuspended: flag({ description: 'No mail is sent; mail still arrives' }),
+    reason: nullable(text()),
+    suspendedAt: nullable(timestamp()),
+    canResume: flag({ description: 'The user may lift the suspension: `POST /api/profile/sending/resume`' }),
+  }),
+);
 const profile = named(
   'Profile',
   record({
@@ -32,6 +43,7 @@ const profile = named(
       description: 'Last use of a login or an API key; before the first, when the account was made',
     }),
     additionalAddresses: list(additionalAddress),
+    sending,
   }),
 );
 
@@ -46,7 +58,12 @@ const REFUSALS: Readonly<Record<Exclude<AddressRefusal, 'noAccount'>, string>> =
 const profileChange = named('ProfileChange', record({ displayName: line(LONGEST_NAME) }));
 const newAddress = named('NewAddress', record({ address: text({ ...EMAIL, description: 'An email address' }) }));
 
-export function profileRoutes(profiles: Profiles): readonly Route[] {
+export interface ProfileSources extends ResumeSources {
+  readonly profiles: Profiles;
+}
+
+export function profileRoutes(sources: ProfileSources): readonly Route[] {
+  const { profiles, sending: status } = sources;
   return [
     defineRoute({
       method: 'GET',
@@ -57,6 +74,7 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
       replies: { 200: profile },
       handler: async ({ principal }) => {
         const found = await profiles.read(principal.accountId);
+        const suspension = await status.suspensionOf(principal.accountId);
         if (found === undefined) return gone();
         const { id, email, displayName, createdAt, lastLoginAt, additionalAddresses } = found;
         return {
@@ -68,6 +86,12 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
             createdAt: createdAt.toISOString(),
             lastLoginAt: lastLoginAt.toISOString(),
             additionalAddresses: additionalAddresses.map(addressOf),
+            sending: {
+              isSuspended: suspension !== null,
+              reason: suspension?.reason ?? null,
+              suspendedAt: suspension && new Date(suspension.since).toISOString(),
+              canResume: suspension?.by === 'server',
+            },
           },
         };
       },
@@ -117,6 +141,7 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
     }),
     unimplemented('send-verification', 'Send the verification of an address: not implemented'),
     unimplemented('verify', 'Verify an address: not implemented'),
+    resumeRoute(sources),
   ];
 }
 

@@ -42,7 +42,7 @@ const signIn = named(
 );
 
 /** A browser that may get a session, and the cookie that keeps it. */
-export interface SigningBrowser extends SigningIn {
+export interface SigningBrowser extends Omit<SigningIn, 'proof'> {
   readonly cookie: SessionCookie;
 }
 
@@ -102,7 +102,7 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
         const made =
           principal === undefined
             ? await sessions.redeemLink(tokenIn(body.link!), signing)
-            : await sessions.create(principal.accountId, signing);
+            : await sessions.create(principal.accountId, { ...signing, proof: proofOf(principal) });
         if (made !== undefined) return signedInReply(made, signing);
         return principal === undefined ? new Problem(410, { detail: LINK_GONE }) : unauthenticated('invalid_token');
       },
@@ -125,6 +125,9 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
     }),
   ];
 }
+
+/** A request without a session has an API key or an access token. */
+const proofOf = ({ keyId }: Principal) => (keyId === null ? 'login' : undefined);
 
 /** The token of a link is the last part of its path. */
 function tokenIn(link: string): string {

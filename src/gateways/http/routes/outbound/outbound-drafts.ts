@@ -220,7 +220,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       example: { sendAt: '2027-01-04T09:00:00+01:00' },
       isConditional: true,
       replies: { 200: queued },
-      problems: [400, 413, 507],
+      problems: [400, 403, 413, 429, 507],
       handler: async ({ principal, params, body, remoteAddress, ifMatch: field }) => {
         const how = { remoteAddress, sendAt: body.sendAt, original: originalOf(body) };
         const { ifMatch } = versionsOf(field);

@@ -65,7 +65,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       uploads: uploads(sources),
       example: { textBody: 'Thank you!', replyAll: false },
       replies: { 200: queued },
-      problems: [507],
+      problems: [403, 429, 507],
       handler: async ({ principal, params, body, remoteAddress }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
@@ -110,7 +110,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       uploads: uploads(sources),
       example: { textBody: 'For you.', recipients: [{ address: 'bob@example.org', type: 'To' }] },
       replies: { 200: queued },
-      problems: [507],
+      problems: [403, 429, 507],
       handler: async (call) => {
         const { principal, params, body, remoteAddress } = call;
         const sender = await senderOf(sources.profiles, principal.accountId);

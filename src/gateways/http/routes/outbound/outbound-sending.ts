@@ -5,6 +5,7 @@ import type { Preferences, Profiles } from '../../../../actors/account/protocol.
 import type { Addressee } from '../../../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload, Reply } from '../../../../actors/runtime/protocol.js';
+import type { SendingStatus } from '../../../../actors/sending/protocol.js';
 import { parseAddress } from '../../../../mail-format/address.js';
 import type { HeaderPair } from '../../../../mail-format/header/header-pairs.js';
 import type { IndexedAddress, MessageIndex } from '../../../../mail-format/message-index.js';
@@ -30,6 +31,7 @@ import { contentRefused, invalid, Problem } from '../../problem.js';
 import { isoTime } from '../emails/email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
 import { type Sender, senderOf } from './sender.js';
+import { limitProblem } from './sending-problems.js';
 
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
@@ -38,6 +40,7 @@ export interface OutboundSources {
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read' | 'maySendAs'>;
   readonly preferences: Pick<Preferences, 'read'>;
+  readonly sending: Pick<SendingStatus, 'suspensionOf' | 'delayOf'>;
   readonly spool: Pick<Spool, 'writer' | 'file'>;
   /** Judge messages before they are queued, as at submission. */
   readonly contentChecks: Pick<CheckChain, 'judge'>;
@@ -145,7 +148,7 @@ type Enqueued =
   | (Outcome<MailboxProtocol, 'enqueue'> & { readonly reply?: never })
   | { readonly reply: Reply<MailboxProtocol, 'enqueue'>; readonly heldUntil: number | undefined };
 
-/** @throws Problem 400, 413, 503; SpoolFault, StoreFault */
+/** @throws Problem 400, 403, 413, 429, 503; SpoolFault, StoreFault */
 export async function enqueue(
   sources: OutboundSources,
   sender: Sender,
@@ -182,6 +185,9 @@ export async function enqueue(
     const [handle] = await stored();
     return mailbox.ask('holdOutbound', { ...handle, ...queued, heldUntil });
   });
+  const { refusal } = outcome;
+  if (refusal === 'sendingSuspended' || refusal === 'overLimit' || refusal === 'overMessageLimit')
+    throw await limitProblem(sources.sending, accountId, refusal, outgoing.addressees.length);
   return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
 }
 

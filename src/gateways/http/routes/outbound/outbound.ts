@@ -36,6 +36,7 @@ import {
 } from './outbound-shapes.js';
 import { bulkFault, bulkFields } from './send-options.js';
 import { NOT_OWN, ownAddress, senderOf } from './sender.js';
+import { suspendedProblem } from './sending-problems.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
   fromAddress: 'alice@example.test',
@@ -92,7 +93,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       uploads: uploads(sources),
       example: EXAMPLE,
       replies: { 200: queued },
-      problems: [507],
+      problems: [403, 429, 507],
       handler: async ({ principal, body, remoteAddress }) => {
         const sender = await senderOf(sources.profiles, principal.accountId);
         const from = await ownAddress(sender, body.fromAddress);
@@ -195,9 +196,10 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       access: WRITE,
       params: { id: idParameter() },
       replies: { 200: retried },
-      problems: [413],
+      problems: [403, 413],
       handler: async ({ principal, params }) => {
         const outcome = await sendNow(sources, principal.accountId, params.id);
+        if (outcome.refusal === 'sendingSuspended') return suspendedProblem(sources.sending, principal.accountId);
         return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200, json: outcome.reply };
       },
     }),

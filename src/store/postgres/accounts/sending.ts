@@ -1,0 +1,161 @@
+// Limits of recipients and suspended accounts in PostgreSQL. The mailbox commit writes what is counted (`commit/sending-commit.ts`).
+import type {
+  AccountSending,
+  DomainSending,
+  LimitPeriod,
+  PlacedNotice,
+  RecipientLimitSetting,
+  SendingMinute,
+  SendingStore,
+  SentRecipients,
+  Suspension,
+} from '../../limits/sending.js';
+import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
+import { announce } from './directory-changes.js';
+
+interface AccountRow {
+  readonly accountId: string;
+  readonly email: string;
+  readonly hour: number | null;
+  readonly day: number | null;
+  readonly suspendedAt: Date | null;
+  readonly suspendedBy: Suspension['by'] | null;
+  readonly suspendedReason: string | null;
+  readonly resumedAt: Date | null;
+}
+
+function accountOf({ accountId, email, hour, day, resumedAt, ...row }: AccountRow): AccountSending {
+  const { suspendedAt, suspendedBy, suspendedReason } = row;
+  const suspension =
+    suspendedAt === null || suspendedBy === null
+      ? null
+      : { since: suspendedAt.getTime(), by: suspendedBy, reason: suspendedReason ?? '' };
+  return { accountId, email, setting: { hour, day }, suspension, resumedAt: resumedAt?.getTime() ?? null };
+}
+
+export function postgresSending(sql: Sql): SendingStore {
+  return {
+    accounts: (ids) =>
+      guarded(async () => {
+        const rows = await sql<AccountRow[]>`
+          select id as "accountId", email, limit_hour as hour, limit_day as day, suspended_at as "suspendedAt",
+            suspended_by as "suspendedBy", suspended_reason as "suspendedReason", resumed_at as "resumedAt"
+          from accounts where id = any(${ids as string[]}::uuid[]) and not unclaimed`;
+        return rows.map(accountOf);
+      }),
+    domains: (names) =>
+      guarded(async () => {
+        const rows = await sql<{ name: string; hour: number | null; day: number | null }[]>`
+          select name, limit_hour as hour, limit_day as day from domains where name = any(${names as string[]})`;
+        return rows.map(({ name, hour, day }): DomainSending => ({ name, setting: { hour, day } }));
+      }),
+    sentByDomain: (name, since) =>
+      guarded(async () => {
+        const [row] = await sql<[SentRecipients]>`
+          select coalesce(sum(s.recipients) filter (where s.minute >= ${since.hour}), 0)::float8 as hour,
+            coalesce(sum(s.recipients), 0)::float8 as day
+          from accounts a join sent_counts s on s.account_id = a.id
+          where split_part(a.email, '@', 2) = ${name} and not a.unclaimed and s.minute >= ${since.day}`;
+        return row;
+      }),
+    minutes: (accountId, since) => sentMinutes(sql, accountId, since),
+    setAccount: (accountId, setting) =>
+      changed(
+        sql,
+        (tx) => tx`
+        update accounts set ${tx(columnsOf(setting))} where id = ${accountId} and not unclaimed`,
+      ),
+    setDomain: (name, setting) =>
+      changed(sql, (tx) => tx`update domains set ${tx(columnsOf(setting))} where name = ${name}`),
+    suspend: (accountId, { by, reason }, notice) =>
+      changed(
+        sql,
+        (tx) => tx`
+          update accounts set suspended_at = coalesce(suspended_at, now()), suspended_by = ${by}, suspended_reason = ${reason}
+          where id = ${accountId} and not unclaimed and (${by} = 'operator' or suspended_at is null)`,
+        notice,
+      ),
+    resume: (accountId, by) =>
+      changed(
+        sql,
+        (tx) => tx`
+        update accounts set suspended_at = null, suspended_by = null, suspended_reason = null, resumed_at = now()
+        where id = ${accountId} and suspended_at is not null and suspended_by = coalesce(${by ?? null}, suspended_by)`,
+      ),
+    notice: (owner, period, notice) =>
+      guarded(() =>
+        sql.begin(async (tx) => {
+          const at = NOTICED[period];
+          const set = tx`set ${tx(at)} = now() where (${tx(at)} is null or ${tx(at)} < now() - interval '1 day')`;
+          const { count } =
+            'accountId' in owner
+              ? await tx`update accounts ${set} and id = ${owner.accountId}`
+              : await tx`update domains ${set} and name = ${owner.domain}`;
+          if (count > 0) await place(tx, notice);
+          return count > 0;
+        }),
+      ),
+    forget: (before, limit) =>
+      guarded(async () => {
+        const { count } = await sql`
+          delete from sent_counts where (account_id, minute) in (
+            select account_id, minute from sent_counts where minute < ${before} limit ${limit})`;
+        return count;
+      }),
+  };
+}
+
+/** @throws StoreFault */
+export function sentMinutes(sql: Sql, accountId: string, since: number): Promise<readonly SendingMinute[]> {
+  return guarded(async () => [
+    ...(await sql<SendingMinute[]>`
+      select minute, recipients, strangers, refused from sent_counts
+      where account_id = ${accountId} and minute >= ${since} order by minute`),
+  ]);
+}
+
+/** @throws StoreFault */
+export function strangersOf(sql: Sql, accountId: string, addresses: readonly string[]): Promise<readonly string[]> {
+  return guarded(async () => {
+    const rows = await sql<{ address: string }[]>`
+      select address from unnest(${addresses as string[]}::text[]) as asked (address)
+      where not exists (select from known_recipients k where k.account_id = ${accountId} and k.address = asked.address)`;
+    return rows.map(({ address }) => address);
+  });
+}
+
+const NOTICED: Readonly<Record<LimitPeriod, string>> = {
+  hour: 'limit_hour_noticed_at',
+  day: 'limit_day_noticed_at',
+};
+
+/** Returns whether a row was changed; then it is announced, and the notice is placed. */
+function changed(
+  sql: Sql,
+  update: (tx: SqlTransaction) => PromiseLike<{ readonly count: number }>,
+  notice?: PlacedNotice,
+): Promise<boolean> {
+  return guarded(() =>
+    sql.begin(async (tx) => {
+      const { count } = await update(tx);
+      if (count === 0) return false;
+      if (notice !== undefined) await place(tx, notice);
+      await announce(tx, { kind: 'sending' });
+      return true;
+    }),
+  );
+}
+
+/** Accounts that were deleted meanwhile get nothing. */
+async function place(tx: SqlTransaction, { blob, envelope, inboxes }: PlacedNotice): Promise<void> {
+  const accountIds = inboxes.map(({ accountId }) => accountId);
+  const ids = inboxes.map(({ inboundId }) => inboundId);
+  await tx`
+    insert into inbound (account_id, id, blob, envelope)
+    select a.id, i.id, ${Buffer.from(blob, 'hex')}, ${JSON.stringify(envelope)}::json
+    from unnest(${accountIds}::uuid[], ${ids}::uuid[]) as i (account_id, id) join accounts a on a.id = i.account_id`;
+}
+
+function columnsOf({ hour, day }: RecipientLimitSetting): Record<string, number | null> {
+  return { ...(hour !== undefined && { limit_hour: hour }), ...(day !== undefined && { limit_day: day }) };
+}
