@@ -68,6 +68,7 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'actors/delivery/',
       'actors/consumers/',
       'actors/quotas/',
+      'actors/sending/',
       'actors/directory/protocol',
       'concurrency/',
       'machines/',

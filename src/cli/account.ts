@@ -13,7 +13,7 @@ import { postgresLeases } from '../store/postgres/leases.js';
 import { sessionEnd } from '../store/sessions.js';
 import { displayName, existingAccount, newAddress, sessionId } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing } from './output.js';
-import { registerAccountSending, suspendedAccounts } from './sending.js';
+import { registerAccountSending, suspendedAccounts } from './limits/sending.js';
 import { withStore } from './store.js';
 
 export function registerAccount(program: Command): void {

@@ -15,7 +15,7 @@ import { domainName, selectorName } from './arguments.js';
 import { registerDomainRelay, shownRelay, spfNote } from './domain-relay.js';
 import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
-import { registerDomainLimit } from './sending.js';
+import { registerDomainLimit } from './limits/sending.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {

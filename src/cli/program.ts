@@ -20,7 +20,7 @@ import { registerMigrate } from './migrate.js';
 import { fileFault } from './named-files.js';
 import { registerSuppression } from './outbound/suppression.js';
 import { registerQueue } from './queue.js';
-import { registerQuota } from './quota.js';
+import { registerQuota } from './limits/quota.js';
 import { registerReports } from './reports.js';
 import { registerServe } from './serve.js';
 import { registerSetup } from './setup/setup.js';

@@ -1,9 +1,9 @@
 // The status of sending of a gateway in tests: nobody is suspended until a test says so.
 import type { SendingDelay, SendingStatus } from '../../src/actors/sending/protocol.js';
-import type { Suspension } from '../../src/store/limits/sending.js';
+import type { SendingSuspension } from '../../src/store/limits/sending.js';
 
 export interface FakeSending extends SendingStatus {
-  suspension: Suspension | null;
+  suspension: SendingSuspension | null;
   delay: SendingDelay;
 }
 

@@ -1,5 +1,5 @@
 // What mailboxes and gateways ask about limits of recipients and suspended accounts.
-import type { CountedSending, Suspension } from '../../store/limits/sending.js';
+import type { CountedSending, SendingSuspension } from '../../store/limits/sending.js';
 import type { ExceededLimit, LimitedSending } from './recipient-limits.js';
 import type { SuddenChangeRule } from './sudden-change.js';
 
@@ -8,7 +8,7 @@ export interface SendingTerms {
   readonly limit: LimitedSending['limit'];
   /** Undefined when the domain has no limit. */
   readonly domain?: LimitedSending | undefined;
-  readonly suspension: Suspension | null;
+  readonly suspension: SendingSuspension | null;
   readonly resumedAt: number | null;
 }
 
@@ -35,7 +35,7 @@ export interface SendingDelay {
 /** What gateways ask. */
 export interface SendingStatus {
   /** null: the account is not suspended. @throws StoreFault */
-  suspensionOf(accountId: string): Promise<Suspension | null>;
+  suspensionOf(accountId: string): Promise<SendingSuspension | null>;
   /** About a message to this many recipients that a limit has refused. @throws StoreFault */
   delayOf(accountId: string, recipients: number): Promise<SendingDelay>;
   /** The user lifts a suspension that the server has made. Returns false when there is none. @throws StoreFault */
@@ -43,5 +43,5 @@ export interface SendingStatus {
 }
 
 /** The suspension as people read it. */
-export const suspensionText = ({ reason }: Suspension): string =>
+export const suspensionText = ({ reason }: SendingSuspension): string =>
   reason === '' ? 'Sending is suspended' : `Sending is suspended: ${reason}`;

@@ -13,7 +13,7 @@ import type {
   RecipientLimits,
   SendingStore,
   SentRecipients,
-  Suspension,
+  SendingSuspension,
 } from '../../store/limits/sending.js';
 import type { SendingMeter } from './meter.js';
 import type { MailboxSending, SendingDelay, SendingStatus, SendingTerms } from './protocol.js';
@@ -124,7 +124,7 @@ export class SendingLimits implements MailboxSending, SendingStatus {
     }
   }
 
-  async suspensionOf(accountId: string): Promise<Suspension | null> {
+  async suspensionOf(accountId: string): Promise<SendingSuspension | null> {
     const account = this.#accounts.get(accountId) ?? (await this.#read(accountId));
     return account?.suspension ?? null;
   }

@@ -2,7 +2,7 @@
 import { foldText } from './report-text.js';
 import { writeServerMail } from './server-mail.js';
 
-export interface SendingNotice {
+interface SendingNotice {
   readonly hostname: string;
   /** A random UUID, for the Message-ID. */
   readonly id: string;

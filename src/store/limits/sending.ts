@@ -32,7 +32,7 @@ export type LimitPeriod = keyof RecipientLimits;
 /** What an operator has set: 0 is no limit, null the default. A member that is left out does not change. */
 export type RecipientLimitSetting = Partial<RecipientLimits>;
 
-export interface Suspension {
+export interface SendingSuspension {
   /** ms since the epoch. */
   readonly since: number;
   /** `server`: by the rule about sudden changes, so that the user may lift it. */
@@ -45,7 +45,7 @@ export interface AccountSending {
   readonly email: string;
   /** As an operator has set it. */
   readonly setting: RecipientLimits;
-  readonly suspension: Suspension | null;
+  readonly suspension: SendingSuspension | null;
   /** The end of the last suspension, in ms since the epoch. */
   readonly resumedAt: number | null;
 }
@@ -62,7 +62,7 @@ export interface SentRecipients {
 }
 
 /** The owner of a limit: an account or a domain. */
-export type LimitOwner = { readonly accountId: string } | { readonly domain: string };
+type LimitOwner = { readonly accountId: string } | { readonly domain: string };
 
 /** A message that the server has written, for the inboxes of these accounts; its blob must be stored. */
 export interface PlacedNotice {
@@ -89,9 +89,9 @@ export interface SendingStore {
    * Suspends an account, with a notice, in one step. Returns false, and changes nothing, when there is no such account, or the server would
    * suspend one that is suspended.
    */
-  suspend(accountId: string, suspension: Pick<Suspension, 'by' | 'reason'>, notice?: PlacedNotice): Promise<boolean>;
+  suspend(accountId: string, suspension: Pick<SendingSuspension, 'by' | 'reason'>, notice?: PlacedNotice): Promise<boolean>;
   /** Returns false when the account is not suspended; `by`: or was suspended by another. */
-  resume(accountId: string, by?: Suspension['by']): Promise<boolean>;
+  resume(accountId: string, by?: SendingSuspension['by']): Promise<boolean>;
   /**
    * Notes that a reached limit is told, and places the notice, in one step. Returns false, and places nothing, when it was told within a day.
    */

@@ -8,7 +8,7 @@ import type {
   SendingMinute,
   SendingStore,
   SentRecipients,
-  Suspension,
+  SendingSuspension,
 } from '../../limits/sending.js';
 import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
 import { announce } from './directory-changes.js';
@@ -19,7 +19,7 @@ interface AccountRow {
   readonly hour: number | null;
   readonly day: number | null;
   readonly suspendedAt: Date | null;
-  readonly suspendedBy: Suspension['by'] | null;
+  readonly suspendedBy: SendingSuspension['by'] | null;
   readonly suspendedReason: string | null;
   readonly resumedAt: Date | null;
 }

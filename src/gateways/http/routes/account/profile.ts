@@ -58,7 +58,7 @@ const REFUSALS: Readonly<Record<Exclude<AddressRefusal, 'noAccount'>, string>> =
 const profileChange = named('ProfileChange', record({ displayName: line(LONGEST_NAME) }));
 const newAddress = named('NewAddress', record({ address: text({ ...EMAIL, description: 'An email address' }) }));
 
-export interface ProfileSources extends ResumeSources {
+interface ProfileSources extends ResumeSources {
   readonly profiles: Profiles;
 }
 

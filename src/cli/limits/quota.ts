@@ -1,11 +1,11 @@
 // `mansio quota list | set`: what accounts and domains may use, and what they use. Running nodes apply a change at once.
 import type { Command } from 'commander';
-import { readConfig } from '../node/config/config.js';
-import type { AccountQuota, DomainQuota, LimitSetting, Limits, Usage } from '../store/limits/quotas.js';
-import { postgresQuotas } from '../store/postgres/accounts/quotas.js';
-import { domainName, existingAccount } from './arguments.js';
-import { CommandError, commandGroup, reporting, textOf } from './output.js';
-import { withStore } from './store.js';
+import { readConfig } from '../../node/config/config.js';
+import type { AccountQuota, DomainQuota, LimitSetting, Limits, Usage } from '../../store/limits/quotas.js';
+import { postgresQuotas } from '../../store/postgres/accounts/quotas.js';
+import { domainName, existingAccount } from '../arguments.js';
+import { CommandError, commandGroup, reporting, textOf } from '../output.js';
+import { withStore } from '../store.js';
 
 interface Resource {
   readonly used: number;

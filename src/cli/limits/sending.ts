@@ -1,18 +1,18 @@
 // `mansio account limit | suspend | resume | show` and `mansio domain limit`: to how many recipients accounts may send, and whether they may.
 // Running nodes apply a change at once.
 import type { Command } from 'commander';
-import { firstMinuteOf, limitsOf, sentIn } from '../actors/sending/recipient-limits.js';
-import { readConfig } from '../node/config/config.js';
+import { firstMinuteOf, limitsOf, sentIn } from '../../actors/sending/recipient-limits.js';
+import { readConfig } from '../../node/config/config.js';
 import type {
   AccountSending,
   RecipientLimitSetting,
   RecipientLimits,
   SentRecipients,
-} from '../store/limits/sending.js';
-import { postgresSending } from '../store/postgres/accounts/sending.js';
-import { domainName, existingAccount } from './arguments.js';
-import { CommandError, printing } from './output.js';
-import { type CommandStore, withStore } from './store.js';
+} from '../../store/limits/sending.js';
+import { postgresSending } from '../../store/postgres/accounts/sending.js';
+import { domainName, existingAccount } from '../arguments.js';
+import { CommandError, printing } from '../output.js';
+import { type CommandStore, withStore } from '../store.js';
 
 interface LimitOptions {
   readonly hour?: string;
