@@ -92,7 +92,7 @@ function accountRoutes(sources: RouteSources): readonly Route[] {
     ...passkeyRoutes({ ...accountApi, ceremonies: sources.ceremonies, publicUrl: sources.publicUrl }),
     ...oidcRoutes({ ...sources, sessions: accountApi.sessions }),
     ...appleProfileRoutes({ ...accountApi, connectionInfo }),
-    ...profileRoutes(accountApi.profiles),
+    ...profileRoutes({ ...accountApi, sending: sources.sending }),
     ...addressVerificationRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...senderRoutes(accountApi.senders),

@@ -13,7 +13,7 @@ import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state/state.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { newDraft } from './draft-rows.js';
-import { advanceFirst, firstAttempts } from './first-attempts.js';
+import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
 import { placeCopy } from './held-copies.js';
 
 /** Its sender, who is somebody else, is told of failures alone. */
@@ -21,7 +21,7 @@ const FAILURE: Notify = ['FAILURE'];
 
 export const automaticCommands: Pick<MailboxHandlers<MailboxProtocol>, 'sendAutomaticMail'> = {
   sendAutomaticMail: {
-    reads: ({ outgoing }) => (outgoing === null ? undefined : { outbound: { due: outgoing } }),
+    reads: ({ outgoing }) => (outgoing === null ? undefined : { outbound: { due: outgoing }, sending: {} }),
     plan: (tx, payload) => ({ reply: { outboundId: send(tx, payload) } }),
   },
 };
@@ -84,7 +84,8 @@ export function queueAutomatic(
   }));
   const notify = reportTo === null ? NEVER : FAILURE;
   const asked = recipients.map((recipient) => [recipient.id, { notify, orcpt: null }] as const);
-  const first = firstAttempts(tx, payload, recipients);
+  // What the server writes for a suspended account waits in the queue.
+  const first = tx.sending.isSuspended ? NO_ATTEMPTS : firstAttempts(tx, payload, recipients);
   const about = { now, recipients: asked.map(([of]) => ({ id: of, notify })), heldUntil: undefined };
   const next = step(null, { type: 'enqueue', ...about, begins: first.begins }, ...first.events);
   const { subject, messageId, inReplyTo, references, size } = summary;

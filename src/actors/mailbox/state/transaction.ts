@@ -54,7 +54,6 @@ export class MailboxTransaction {
   readonly retryPolicy: RetryPolicy;
   readonly emailRows: EmailRows;
   readonly copies: SubmittedCopies;
-  /** What was read from the store for the commands of this batch. */
   readonly prefetched: Prefetched;
   readonly messages: TransactionMessages;
   readonly #context: TransactionContext;
@@ -185,7 +184,6 @@ export class MailboxTransaction {
     return quota !== undefined && !hasRoom({ ...quota, used: this.usage }, added);
   }
 
-  /** Returns an email that the batch has added. */
   added(id: string): NewEmail | undefined {
     return this.#mailbox.emails.added(id);
   }
@@ -218,7 +216,6 @@ export class MailboxTransaction {
     return this.#ids.ofEmail();
   }
 
-  /** Makes the id of an object other than an email. */
   otherId(): string {
     return this.#ids.other();
   }
