@@ -12,8 +12,8 @@ import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { sessionEnd } from '../store/sessions.js';
 import { displayName, existingAccount, newAddress, sessionId } from './arguments.js';
-import { CommandError, commandGroup, confirm, printing } from './output.js';
 import { registerAccountSending, suspendedAccounts } from './limits/sending.js';
+import { CommandError, commandGroup, confirm, printing } from './output.js';
 import { withStore } from './store.js';
 
 export function registerAccount(program: Command): void {

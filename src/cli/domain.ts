@@ -13,9 +13,9 @@ import type { RelaySetting } from '../store/relays.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
 import { registerDomainRelay, shownRelay, spfNote } from './domain-relay.js';
+import { registerDomainLimit } from './limits/sending.js';
 import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
-import { registerDomainLimit } from './limits/sending.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {

@@ -12,8 +12,8 @@ import type {
   PlacedNotice,
   RecipientLimits,
   SendingStore,
-  SentRecipients,
   SendingSuspension,
+  SentRecipients,
 } from '../../store/limits/sending.js';
 import type { SendingMeter } from './meter.js';
 import type { MailboxSending, SendingDelay, SendingStatus, SendingTerms } from './protocol.js';

@@ -89,7 +89,11 @@ export interface SendingStore {
    * Suspends an account, with a notice, in one step. Returns false, and changes nothing, when there is no such account, or the server would
    * suspend one that is suspended.
    */
-  suspend(accountId: string, suspension: Pick<SendingSuspension, 'by' | 'reason'>, notice?: PlacedNotice): Promise<boolean>;
+  suspend(
+    accountId: string,
+    suspension: Pick<SendingSuspension, 'by' | 'reason'>,
+    notice?: PlacedNotice,
+  ): Promise<boolean>;
   /** Returns false when the account is not suspended; `by`: or was suspended by another. */
   resume(accountId: string, by?: SendingSuspension['by']): Promise<boolean>;
   /**

@@ -7,8 +7,8 @@ import type {
   RecipientLimitSetting,
   SendingMinute,
   SendingStore,
-  SentRecipients,
   SendingSuspension,
+  SentRecipients,
 } from '../../limits/sending.js';
 import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
 import { announce } from './directory-changes.js';
