@@ -153,6 +153,12 @@ export class Store {
   }
 
   /** @throws Refusal, NetworkFault */
+  async resumeSending(): Promise<void> {
+    await this.client.request('POST', '/api/profile/sending/resume');
+    this.profile.value = await this.client.request('GET', '/api/profile');
+  }
+
+  /** @throws Refusal, NetworkFault */
   async rename(displayName: string): Promise<void> {
     await this.client.request('PUT', '/api/profile', { body: { displayName } });
     const profile = this.profile.peek();

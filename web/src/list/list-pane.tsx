@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { sayFailed } from '../app/failure.js';
 import type { ListRoute } from '../app/route.js';
 import { type Store, useStore } from '../app/store.js';
+import { SuspensionNote } from '../app/suspension-note.js';
 import { Icon } from '../design/icon.js';
 import { folderName, placeName } from '../folders/folder-name.js';
 import { DrawerButton } from '../folders/folders.js';
@@ -29,6 +30,7 @@ export function ListPane() {
         <DrawerButton />
         <SearchField />
       </div>
+      <SuspensionNote />
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
       {list.selected.value.size > 0 && <WholeList store={store} />}
       <SearchNotes />

@@ -33,4 +33,9 @@ export const app: Translation<typeof english> = {
   'undo.key': 'Letzte Aktion rückgängig machen',
   'app.nothingKept': 'Dieser Browser hat noch nichts aufbewahrt. Die Mail erscheint, sobald der Server antwortet.',
   'app.lateRefusal': 'Etwas, das Sie offline getan haben, wurde abgelehnt und ist wieder wie zuvor: {reason}',
+  'app.sendingSuspended': 'Dieses Konto ist gesperrt: Es wird nichts gesendet, E-Mails kommen weiter an.',
+  'app.resumeSending': 'Wieder senden',
+  'app.sendingResumed': 'Was Sie senden, geht wieder hinaus.',
+  'app.resumeNeedsSignIn':
+    'Dafür müssen Sie sich neu anmelden, mit einem Passkey, einem Login oder einem Link des Betreibers: Melden Sie sich ab und an, und versuchen Sie es innerhalb von 15 Minuten noch einmal.',
 };

@@ -30,4 +30,9 @@ export const app = {
   'undo.key': 'Undo the last action',
   'app.nothingKept': 'This browser has kept nothing yet. The mail appears as soon as the server answers.',
   'app.lateRefusal': 'Something that you did offline was refused, and is as it was before: {reason}',
+  'app.sendingSuspended': 'This account is suspended: nothing is sent, and mail still arrives.',
+  'app.resumeSending': 'Resume sending',
+  'app.sendingResumed': 'What you send goes out again.',
+  'app.resumeNeedsSignIn':
+    'This needs a fresh sign-in with a passkey, a login or a link from the operator: sign out, sign in, and try again within 15 minutes.',
 } as const;
