@@ -4,6 +4,7 @@ import { port } from '../../../dev/node-accounts.js';
 import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
 import { startPageNode } from '../../support/browser/page-node.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
+import { mansio } from '../../support/command.js';
 import { until } from '../../support/until.js';
 
 const BACKGROUND = 'getComputedStyle(document.body).backgroundColor';
@@ -70,6 +71,23 @@ testInBrowser('senders are blocked and allowed as they are written, and what is 
   await page.reload();
   await until(async () => (await page.getByLabel('Allowed senders').inputValue()) === 'ann@spam.test');
   t.is(await page.getByLabel('Blocked senders').inputValue(), 'bo@peer.test\nspam.test');
+});
+
+testInBrowser('a suspended account is told why nothing is sent', async (t) => {
+  const { node, account, open } = await start(t);
+  const window = await open();
+  const { page } = window;
+  const note = page.getByRole('region', { name: 'This account is suspended' });
+  t.is(await note.count(), 0);
+  await mansio(node.dataDir, ['account', 'suspend', account.email, '--why', 'Ask the operator.']);
+  await page.reload();
+  await note.getByText('Ask the operator.').waitFor();
+  t.is(await note.getByRole('button').count(), 0, 'whom the operator has suspended does not resume');
+  t.deepEqual(await accessibilityFaults(window), []);
+  await mansio(node.dataDir, ['account', 'resume', account.email]);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await until(async () => (await note.count()) === 0);
 });
 
 testInBrowser('the name is changed; a browser is signed out from another one, at once', async (t) => {
