@@ -48,9 +48,10 @@ function packagesIn({ outputs }) {
 
 function licencesOf(folders) {
   const texts = folders.map((folder) => {
-    const { name, version, license, author, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const { name, version, license, author, homepage, repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const files = readdirSync(folder).filter((file) => LICENCE.test(file));
-    const head = [`${name} ${version}`, license, author?.name ?? author, homepage].filter((part) => part !== undefined);
+    const source = homepage ?? repository?.url ?? repository;
+    const head = [`${name} ${version}`, license, author?.name ?? author, source].filter((part) => part !== undefined);
     return [head.join(', '), ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim())].join('\n\n');
   });
   return `The program contains code of these packages, as the registry of npm has them.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;

@@ -135,11 +135,12 @@ test('the licences of all packages in the bundle are beside it', (t) => {
   );
   t.true(new Set(folders).size > 80);
   for (const folder of new Set(folders)) {
-    const { name, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const { name, license, homepage, repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const entry = named.get(name) ?? '';
     t.true(entry.includes(license), folder);
     // A package without a licence text names its source.
-    t.true(entry.length > 500 || (homepage !== undefined && entry.includes(homepage)), entry);
+    const source = homepage ?? repository?.url ?? repository;
+    t.true(entry.length > 500 || (source !== undefined && entry.includes(source)), entry);
   }
   // Every dependency of package.json is in the bundle, or stays outside.
   for (const name of Object.keys(MANIFEST.dependencies)) t.not(named.has(name), OUTSIDE.includes(name), name);

@@ -184,7 +184,7 @@ test('HTTP and metrics stay on loopback when the mail ports are opened, and a li
   const { http, metrics: scraped, ...mail } = node.ready.listeners;
   t.regex(http!, /^127\.0\.0\.1:/);
   t.is(scraped, `127.0.0.1:${metrics}`);
-  t.is(Object.keys(mail).length, 7);
+  t.is(Object.keys(mail).length, 8);
   for (const [name, address] of Object.entries(mail)) t.regex(address, /^0\.0\.0\.0:/, name);
   const lines = node.logs.filter((line) => line.includes('MANSIO_HTTP_BIND')).map((line) => JSON.parse(line));
   t.deepEqual(
