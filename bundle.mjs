@@ -48,7 +48,9 @@ function packagesIn({ outputs }) {
 
 function licencesOf(folders) {
   const texts = folders.map((folder) => {
-    const { name, version, license, author, homepage, repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const { name, version, license, author, homepage, repository } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    );
     const files = readdirSync(folder).filter((file) => LICENCE.test(file));
     const source = homepage ?? repository?.url ?? repository;
     const head = [`${name} ${version}`, license, author?.name ?? author, source].filter((part) => part !== undefined);
