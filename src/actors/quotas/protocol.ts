@@ -46,6 +46,8 @@ export async function roomOfAny(
 ): Promise<Room> {
   let room: Room = 'fullForLong';
   for (const mailbox of mailboxes) {
+    // What is only sent on takes no room.
+    if (mailbox.onward?.isPlaced === false) return 'room';
     const own = mailbox.kind === 'mailbox' ? await quotas.roomFor(mailbox.accountId, bytes) : 'room';
     if (own === 'room') return own;
     if (own === 'full') room = own;

@@ -207,10 +207,21 @@ export class SendingLimits implements MailboxSending, SendingStatus {
     this.#accounts.delete(accountId);
   }
 
+  /** Null also when the sum of the domain cannot be read: the limits of the account hold without it. */
+  #readingOf(domain: string): Promise<DomainReading | null> {
+    return this.#domainReads.of(domain).catch((err: unknown) => {
+      this.#options.log.warn(
+        { domain, err },
+        'what a domain has sent could not be read: its limits are not enforced now',
+      );
+      return null;
+    });
+  }
+
   async #termsOf({ setting, suspension, resumedAt, domain }: Reading): Promise<SendingTerms> {
     const limit = limitsOf(setting, this.#options.defaults.account);
     const known = this.#domains.get(domain);
-    const reading = known === undefined ? await this.#domainReads.of(domain) : known.reading;
+    const reading = known === undefined ? await this.#readingOf(domain) : known.reading;
     return { limit, suspension, resumedAt, ...(reading !== null && { domain: reading }) };
   }
 

@@ -8,6 +8,7 @@ import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { Authenticate } from '../../mail-format/authentication/authentication.js';
 import { fieldValue, headerLines } from '../../mail-format/header/header-lines.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail-format/header/trace.js';
+import { isRewritten } from '../../mail-format/srs.js';
 import type { CheckChain } from '../../message-checks/check-chain.js';
 import type { ClientCheck } from '../../message-checks/content-check.js';
 import { isPostmaster } from '../../message-checks/postmaster.js';
@@ -142,6 +143,10 @@ async function findMailbox(
   // The recipients before this one; `Object.assign` below added their lookups.
   const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
   const before = others.map(({ recipient }) => recipient);
+  // Only bounces come back to a rewritten sender (docs/forwarding.md): it is no way to write to that sender through this server.
+  const { mailFrom } = session.envelope;
+  if (isRewritten(path.address) && mailFrom !== false && mailFrom.address !== '')
+    return { reply: recipientReply('unknown'), reason: 'unknown' };
   const recipient = await findRecipient(options, path.address, unclaimedIn(before));
   const { kind } = recipient;
   if (kind !== 'mailbox' && kind !== 'unclaimed' && kind !== 'several')

@@ -80,26 +80,34 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     const allowed = due.further?.['isOnward'] === true ? targets : await ownTargets(accountId, targets);
     if (allowed.length === 0) return { skip: 'no target is left' };
     const stored = Buffer.from(await blobs.read(due.blob, 0, index.size));
-    const { body, results, chain } = partsOf(stored, due, hostname);
+    const { body, results, chain, isProven } = partsOf(stored, due, hostname);
     const marked = Buffer.concat([Buffer.from(`Delivered-To: ${address}\r\n`), body]);
     const domain = await hostedDomain(accountId, address);
     const seal = domain === undefined ? '' : await options.seal(marked, { domain, results, chain });
     const sender = await senderOf(due, allowed, domain);
     const message = Buffer.concat([Buffer.from(seal, 'latin1'), marked]);
-    return { message, sender, to: allowed, reportTo: due.sender === '' ? null : due.sender };
+    return { message, sender, to: allowed, reportTo: isProven ? due.sender : null };
   };
 }
 
 const isSame = (one: string, other: string): boolean => canonicalAddress(one) === canonicalAddress(other);
 
+/** Quoted strings and comments of a header field (RFC 5322 §3.2). */
+const QUOTED = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g;
+
 /** The message without the Return-Path of its delivery here, and what the MX wrote about it. */
-function partsOf(stored: Buffer, { isChecked }: DueMail, hostname: string) {
+function partsOf(stored: Buffer, { isChecked, sender }: DueMail, hostname: string) {
   const lines = headerLines(headerIn(stored));
   const start = lines[0]?.name === 'return-path' ? lines[0].end : 0;
   const own = isChecked ? lines.find((line) => isOwn(line, hostname)) : undefined;
   const value = own && fieldValue(own);
-  const found = /;\s*arc=(pass|fail)\b/.exec(value ?? '')?.[1] as 'pass' | 'fail' | undefined;
-  return { body: stored.subarray(start), results: value ?? `${hostname}; none`, chain: found ?? ('none' as const) };
+  // Quoted text is the sender's: it names no result.
+  const said = (value ?? '').replace(QUOTED, '');
+  const found = /;\s*arc=(pass|fail)\b/.exec(said)?.[1] as 'pass' | 'fail' | undefined;
+  // A sender that was not proven gets no DSN: it may be anybody's address.
+  const isProven = sender !== '' && (!isChecked || /;\s*(?:spf|dmarc)=pass\b/.test(said));
+  const results = value ?? `${hostname}; none`;
+  return { body: stored.subarray(start), results, chain: found ?? ('none' as const), isProven };
 }
 
 const isOwn = (line: HeaderLine, hostname: string): boolean =>

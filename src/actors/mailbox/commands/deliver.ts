@@ -208,10 +208,12 @@ function announce(
   tx.begin();
   countMatches(tx, result);
   const envelope = UNKNOWN_ENVELOPE;
-  const { targets } = forwardsOf(tx.dueMail.forwarding, result);
-  // The email exists, so it is the copy, unless a filter deletes it.
-  dueForwards(tx, arrivedOf(row, envelope), { targets, isKept: !plan.remove });
   const placed = tx.prefetched.placedWithEmail.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
+  // Only what arrives in the inbox is sent on; the email is the copy, unless a filter deletes it.
+  if (placed.some(({ folderId }) => folderId === tx.folders.rowOf('inbox').id)) {
+    const { targets } = forwardsOf(tx.dueMail.forwarding, result);
+    dueForwards(tx, arrivedOf(row, envelope), { targets, isKept: !plan.remove });
+  }
   if (plan.remove) {
     endDelivery(tx, slot, placed);
     tx.announceUnread();

@@ -54,7 +54,11 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   }
   // The outcome of the outbound email may be known with this commit: it ends a row that is queued.
   if (due.copy === null) tx.dueMail.end(due);
-  else tx.dueMail.put({ ...due, isQueued: true });
+  else if (tx.sending.isSuspended) {
+    // The forward waits until sending is resumed, and the mail is read meanwhile.
+    tx.dueMail.end(due);
+    placeCopy(tx, due);
+  } else tx.dueMail.put({ ...due, isQueued: true });
   queueAutomatic(tx, dueId, outgoing, payload);
   return dueId;
 }

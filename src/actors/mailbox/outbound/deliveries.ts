@@ -103,6 +103,9 @@ function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null
   return nextRetryAt === null || tx.sending.isSuspended ? null : Math.max(0, nextRetryAt - tx.now);
 }
 
+/** Whether the server wrote or forwarded the message: strangers decide how much of that is refused. */
+const isAutomatic = ({ sender, dsn }: OutboundRow): boolean => sender === '' || dsn?.reportTo !== undefined;
+
 function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<DeliveryProtocol, 'reportDelivery'> {
   const { outboundId, attemptId, outcomes, attempts } = report;
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
@@ -112,7 +115,7 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   const next = step(row.machine, ...events);
   const takers = takersOf(row, next, outcomes.map(outcomeOf));
   const summary = takers.length === 0 ? undefined : tx.outbound.summary(outboundId);
-  tx.sending.countRefused(outcomes.filter(isRefused).length);
+  if (!isAutomatic(row)) tx.sending.countRefused(outcomes.filter(isRefused).length);
   tx.begin();
   keepAttempts(tx, outboundId, attempts);
   const advanced = advance(tx, row, next);

@@ -12,7 +12,7 @@ import { rowToRead } from './prefetch.js';
 import { advance } from './step.js';
 
 export const senderDsnCommands: Pick<MailboxHandlers<DeliveryProtocol>, 'giveDsn'> = {
-  giveDsn: { reads: rowToRead, plan: giveDsn },
+  giveDsn: { reads: (payload) => ({ ...rowToRead(payload), sending: {} }), plan: giveDsn },
 };
 
 function giveDsn(

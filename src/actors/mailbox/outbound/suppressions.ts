@@ -19,7 +19,7 @@ const SUPPRESSED_MS = 30 * 86_400_000;
 /** Characters that are kept of a reply. */
 const MOST_REASON = 300;
 /** A code about the address of a recipient (RFC 3463 §3.2). 5.1.7 and 5.1.8 are about the sender. */
-const BAD_ADDRESS = /^5\.1\.(?![78]$)\d+$/;
+const BAD_ADDRESS = /^5\.1\.(?![078]$)\d+$/;
 /** Another status of the address (RFC 3463 §3.2). */
 const STATUS_CODE = '5.1.0';
 
@@ -32,7 +32,8 @@ export function suppress(
   recipient: OutboundRecipientRow,
   { statusCode, text }: { readonly statusCode: string; readonly text: string },
 ): void {
-  if (!BAD_ADDRESS.test(statusCode)) return;
+  // A code that the far side has not said itself was made from a bare 5xx, which may be about anything.
+  if (!BAD_ADDRESS.test(statusCode) || !text.includes(statusCode)) return;
   const since = tx.now;
   const reason = Buffer.from(text.slice(0, MOST_REASON)).toString().replaceAll('\0', '');
   tx.outbound.suppressions.add({ address: addressOf(recipient), reason, since, until: since + SUPPRESSED_MS });

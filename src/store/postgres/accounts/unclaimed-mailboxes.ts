@@ -163,7 +163,9 @@ export function deleteUnclaimed(sql: Sql, id: string, before: number): Promise<b
     if (unclaimed === undefined) return false;
     // This is a separate statement, so that its snapshot is taken with the lock unclaimed.
     const [mail] = await tx`
-      select 1 from emails where account_id = ${id} union all select 1 from inbound where account_id = ${id} limit 1`;
+      select 1 from emails where account_id = ${id} union all select 1 from inbound where account_id = ${id}
+      union all select 1 from due_automatic_mail where account_id = ${id}
+      union all select 1 from outbound where account_id = ${id} and status in ('Queued', 'Sending') limit 1`;
     return mail === undefined && (await deleteAccountRows(tx, id));
   });
 }

@@ -42,8 +42,6 @@ create table known_recipients (
   address text not null,
   primary key (account_id, address)
 );
--- Nearly the canonical form: the tags of addresses stay.
-insert into known_recipients (account_id, address) select distinct account_id, lower(address) from outbound_recipients;
 
 -- How the browser has signed in: null for an API key, and for a node of the version before.
 alter table sessions add column proof text check (proof in ('passkey', 'login', 'link'));
