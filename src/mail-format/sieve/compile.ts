@@ -18,6 +18,7 @@ type Compiled = { readonly script: SieveScript } | { readonly faults: readonly S
 export function compileSieve(text: string, support: SieveSupport = DELIVERED): Compiled {
   const faults: SieveFault[] = [];
   try {
+    refuseNul(text);
     const calls = parseSieve(text);
     const compilation = new Compilation(
       { block: (block, within) => blockOf(block, within, faults), test: testOf },
@@ -31,6 +32,14 @@ export function compileSieve(text: string, support: SieveSupport = DELIVERED): C
     if (!(error instanceof SieveError)) throw error;
     return { faults: [...faults, error.fault] };
   }
+}
+
+/** RFC 5228 §8.1; PostgreSQL stores none. @throws SieveError */
+function refuseNul(text: string): void {
+  const at = text.indexOf('\0');
+  if (at < 0) return;
+  const before = text.slice(0, at).split('\n');
+  throw new SieveError({ line: before.length, column: before.at(-1)!.length + 1 }, 'a script has no NUL');
 }
 
 /** Takes the `require` commands, which stand before all others (RFC 5228 §3.2). Returns their number. */

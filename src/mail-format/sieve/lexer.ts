@@ -21,9 +21,11 @@ export class Lexer {
   #line = 1;
   /** The offset at which the current line starts. */
   #lineStart = 0;
+  #lineEnd: number;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lineEnd = this.#endOfLine(0);
   }
 
   /** @throws SieveError */
@@ -64,11 +66,18 @@ export class Lexer {
 
   /** Moves forward and counts the lines on the way. */
   #goTo(offset: number): void {
-    for (let at = this.#text.indexOf('\n', this.#at); at >= 0 && at < offset; at = this.#text.indexOf('\n', at + 1)) {
+    while (this.#lineEnd < offset) {
       this.#line++;
-      this.#lineStart = at + 1;
+      this.#lineStart = this.#lineEnd + 1;
+      this.#lineEnd = this.#endOfLine(this.#lineStart);
     }
     this.#at = offset;
+  }
+
+  /** The offset of the next line feed; infinite behind the last one. */
+  #endOfLine(from: number): number {
+    const at = this.#text.indexOf('\n', from);
+    return at < 0 ? Number.POSITIVE_INFINITY : at;
   }
 
   #skipBlank(): void {

@@ -31,3 +31,6 @@ export const SIEVE_BOUNDS: SieveBounds = {
   edits: 100,
   trackedKeys: 16,
 };
+
+/** The octets of a script. */
+export const MOST_SCRIPT_OCTETS = 64 * 1024;

@@ -89,13 +89,15 @@ function comparing(
   key: string,
 ): (value: string) => boolean {
   if (type === 'matches') {
+    run.spend(key.length);
     const pattern = patternOf(fold(comparator, key));
     return (value) => matches(run, pattern, comparator, value, isKept);
   }
   if (type === 'contains') {
     const folded = fold(comparator, key);
     return (value) => {
-      run.spend(value.length);
+      // The search for a long text may go back over it.
+      run.spend(value.length * (1 + (key.length >> 6)));
       return fold(comparator, value).includes(folded);
     };
   }
@@ -108,6 +110,7 @@ function comparing(
 }
 
 function matches(run: Run, pattern: Pattern, comparator: Comparator, value: string, isKept: boolean): boolean {
+  run.spend(value.length);
   const shown = Array.from(value);
   const folded = comparator === 'i;octet' ? shown : Array.from(fold(comparator, value));
   const found = matchPattern(pattern, folded, shown, (characters) => run.spend(characters));

@@ -128,7 +128,10 @@ export class Run {
   }
 
   texts(texts: readonly Text[]): string[] {
-    return texts.map((text) => this.text(text));
+    return texts.map((text) => {
+      this.spend();
+      return this.text(text);
+    });
   }
 
   #valueOf({ space, name }: Reference): string {
@@ -136,8 +139,11 @@ export class Run {
     return (space === 'local' ? this.#locals : this.#globals).get(name);
   }
 
+  /** @throws SieveError */
   variable({ space, name }: Reference): string {
-    return this.#valueOf({ space, name });
+    const value = this.#valueOf({ space, name });
+    this.spend(value.length);
+    return value;
   }
 
   /** @throws SieveError */

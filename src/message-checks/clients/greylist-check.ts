@@ -38,7 +38,8 @@ export function greylistCheck(greylist: Greylist, dns: Dns): ContentCheck {
         sender,
         recipients: recipients.slice(0, MOST_RECIPIENTS),
       });
-      return answer === 'known' || answer === 'retried' ? ACCEPT : LATER;
+      // Where a network has no room left, its mail would never become known.
+      return answer === 'waiting' ? LATER : ACCEPT;
     },
   };
 }

@@ -5,6 +5,7 @@ import { SEEN } from '../../../mail-format/flags.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
+import { StoreFault } from '../../../store/errors.js';
 import type { InlineMessage } from '../../../store/inline/inline-message.js';
 import type { ArrivedEnvelope, EmailSummaryRow, Placement } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
@@ -88,7 +89,7 @@ function deliver(
   const { blob, summary } = opened.messages[0]!;
   const isJunk = goesToJunk(tx.senders, summary.fromAddress, mail);
   const read = isInline ? readInline(tx, isJunk, inlineMessage) : tx.prefetched.messages.get(blob);
-  const scripted = isInline ? scriptedInline(tx, isJunk, inlineMessage) : scriptedStored(tx, blob);
+  const scripted = isInline ? scriptedInline(tx, isJunk, inlineMessage) : scriptedStored(tx, isJunk, blob);
   // Filters read bodies from the store.
   if (read === 'unstored' || scripted === 'unstored') return tx.messages.decline();
   const envelope = envelopeOf(mail);
@@ -134,9 +135,11 @@ function scriptedInline(
 }
 
 /** What was read for the active script. @throws the fault that prevented it: the mail is placed later */
-function scriptedStored(tx: MailboxTransaction, blob: string): SieveMessage | undefined {
+function scriptedStored(tx: MailboxTransaction, isJunk: boolean, blob: string): SieveMessage | undefined {
   const scripted = tx.prefetched.scripted.get(blob);
   if (scripted !== undefined && 'fault' in scripted) throw scripted.fault;
+  if (scripted === undefined && !isJunk && activeScript(tx.sieve.scripts) !== undefined)
+    throw new StoreFault('store-unavailable', 'the message was not read for the script', { temporary: true });
   return scripted;
 }
 

@@ -1,4 +1,5 @@
 // Carries out the operations on Sieve scripts, within the bounds of an account.
+import { MOST_SCRIPT_OCTETS } from '../../../mail-format/sieve/limits.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
 import type { MailboxProtocol } from '../protocol.js';
@@ -10,7 +11,6 @@ type Commands = 'putSieveScript' | 'activateSieveScript' | 'deleteSieveScript' |
 type Queries = 'sieveScripts' | 'sieveScript' | 'sieveRoom';
 
 const MOST_SCRIPTS = 32;
-const MOST_SCRIPT_OCTETS = 64 * 1024;
 /** Octets of all scripts of an account. */
 const MOST_OCTETS = 512 * 1024;
 

@@ -86,10 +86,15 @@ export const HEADER_TESTS: SieveTests = {
 
 /** The fields with these names: those of the first name come first. */
 export function fieldsOf(run: Run, names: readonly Text[], index: Index | undefined): readonly SieveField[] {
-  return chosen(
-    run.texts(names).flatMap((name) => run.header.named(name)),
-    index,
-  );
+  const fields: SieveField[] = [];
+  for (const name of new Set(run.texts(names).map((one) => one.toLowerCase()))) {
+    const named = run.header.named(name);
+    for (const field of named) {
+      run.spend();
+      fields.push(field);
+    }
+  }
+  return chosen(fields, index);
 }
 
 /** `:count` counts addresses, whatever their parts are (RFC 5231 §4.2). The null sender has the part '' only. */

@@ -15,6 +15,8 @@ import {
   UnreadableReport,
 } from '../feedback-reports.js';
 
+/** Characters of the name of an element. */
+const LONGEST_NAME = 100;
 const MOST_DEPTH = 20;
 /** Elements and attributes. A row has 15 to 30. */
 const MOST_NODES = 500_000;
@@ -95,6 +97,7 @@ class DmarcReading {
   #open(name: string): void {
     this.#countNode();
     if (this.#path.length >= MOST_DEPTH) refuse('the XML is too deep');
+    if (name.length > LONGEST_NAME) refuse('the XML has a long name');
     const local = name.slice(name.indexOf(':') + 1);
     if (this.#path.length === 0 && local !== 'feedback') refuse('the XML is no aggregate report');
     this.#path.push(local);

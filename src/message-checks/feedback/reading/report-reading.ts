@@ -88,8 +88,8 @@ class ReportReading {
       log.info({ blob, sender, kind, domain, organization, outcome }, 'a feedback report was read');
     } catch (error) {
       if (error instanceof DnsFailure && ageMs < GIVE_UP_MS) return store.postpone(blob, RETRY_MS);
-      if (error instanceof StoreFault) throw error;
-      // Any other error is a bug that the report triggers: it must not hold up the other reports.
+      if (error instanceof StoreFault && error.temporary) throw error;
+      // Any other error is caused by the report: it must not hold up the other reports.
       const isBug = !(error instanceof UnreadableReport) && !(error instanceof DnsFailure);
       if (isBug) log.warn({ blob, sender, err: error }, 'a feedback report could not be read');
       else log.info({ blob, sender, reason: error.message }, 'a feedback report could not be read');

@@ -1,7 +1,9 @@
 // The Sieve scripts of an account (RFC 5228), which ManageSieve serves too. A script that does not compile is refused.
+
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Refusal } from '../../../../actors/runtime/protocol.js';
 import { compileSieve } from '../../../../mail-format/sieve/index.js';
+import { MOST_SCRIPT_OCTETS } from '../../../../mail-format/sieve/limits.js';
 import { isSieveScriptName } from '../../../../mail-format/sieve-script-name.js';
 import { flag, leaf, list, record, text } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
@@ -78,6 +80,7 @@ export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
       replies: { 204: EMPTY },
       handler: async ({ principal, params: { name }, body }) => {
         if (!isSieveScriptName(name)) return invalid({ name: ['must have 1 to 512 bytes and no control characters'] });
+        if (Buffer.byteLength(body.content) > MOST_SCRIPT_OCTETS) return notPut('scriptTooLarge');
         const compiled = compileSieve(body.content);
         if ('faults' in compiled) {
           return invalid({
