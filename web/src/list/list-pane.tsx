@@ -4,7 +4,6 @@ import { useEffect } from 'preact/hooks';
 import { sayFailed } from '../app/failure.js';
 import type { ListRoute } from '../app/route.js';
 import { type Store, useStore } from '../app/store.js';
-import { SuspensionNote } from '../app/suspension-note.js';
 import { Icon } from '../design/icon.js';
 import { folderName, placeName } from '../folders/folder-name.js';
 import { DrawerButton } from '../folders/folders.js';
@@ -17,6 +16,7 @@ import { ListOptions } from './list-options.js';
 import { Picker } from './picker.js';
 import { SearchField } from './search-field.js';
 import { SearchNotes } from './search-notes.js';
+import { SuspensionNote } from './suspension-note.js';
 
 export function ListPane() {
   const store = useStore();

@@ -298,6 +298,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     ),
     ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
   ],
+  'POST /api/profile/sending/resume': [{ status: 403 }, ...NOT_OWNER],
   'GET /api/forwarding': [
     { status: 200, check: (t, body) => t.deepEqual(body, { isEnabled: false, address: null, keepCopy: true }) },
     ...NOT_OWNER,

@@ -2,10 +2,10 @@
 import './suspension-note.css';
 import { useSignal } from '@preact/signals';
 import { Refusal } from '../../../src/client/index.js';
+import { reasonOf } from '../app/reason.js';
+import { useStore } from '../app/store.js';
+import { undo } from '../app/undo.js';
 import { t } from '../i18n/t.js';
-import { reasonOf } from './reason.js';
-import { useStore } from './store.js';
-import { undo } from './undo.js';
 
 export function SuspensionNote() {
   const store = useStore();
