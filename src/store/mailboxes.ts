@@ -31,6 +31,7 @@ import type {
   WaitingOutbound,
 } from './outbound.js';
 import type { Forwarding } from './preferences.js';
+import type { Answered, Vacation } from './vacation.js';
 
 export type {
   EmailSummaryRow,
@@ -175,6 +176,10 @@ export interface MailboxOverview {
   readonly senders: SenderLists | null;
   /** Null: the account has never chosen. */
   readonly forwarding: Forwarding | null;
+  /** Null: never chosen. */
+  readonly vacation: Vacation | null;
+  /** The senders who have got a vacation reply, the first that may get another one first. */
+  readonly answered: readonly Answered[];
   /** Replies of the last minute, oldest first. */
   readonly remembered: readonly RememberedReply[];
   readonly expunged: Expunged;

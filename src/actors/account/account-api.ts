@@ -16,6 +16,7 @@ import { createPreferences } from './preferences.js';
 import { createProfiles, type VerificationSettings } from './profiles.js';
 import type { AccountApi } from './protocol.js';
 import { createSenders } from './senders.js';
+import { createVacation } from './vacation.js';
 import { createSessions } from './sessions.js';
 import { createWebhooks } from './webhooks.js';
 
@@ -51,6 +52,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
     profiles: createProfiles({ ...options, store }),
     preferences: createPreferences(preferences, mailboxes),
     senders: createSenders(preferences, mailboxes),
+    vacation: createVacation(preferences, mailboxes, options.verification.newId),
     forwarding: createForwarding({ directory: store, domains: options.senders, preferences, mailboxes }),
     push: {
       async subscribe(accountId, subscription) {

@@ -27,7 +27,7 @@ export function createPreferences(store: PreferenceStore, mailboxes: Mailboxes):
       const found = await store.choices(accountId);
       if (found === undefined) return undefined;
       // These have endpoints of their own.
-      const { senders: _senders, forwarding: _forwarding, ...chosen } = found.chosen;
+      const { senders: _senders, forwarding: _forwarding, vacation: _vacation, ...chosen } = found.chosen;
       return { ...DEFAULTS, ...(chosen as Partial<PreferenceValues>), updatedAt: found.updatedAt };
     },
 

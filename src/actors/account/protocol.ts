@@ -20,6 +20,7 @@ import type {
   PasskeyRefusal,
   PasskeyStore,
 } from '../../store/sign-in/passkeys.js';
+import type { Vacation } from '../../store/vacation.js';
 import type { ReplayStart, Webhook, WebhookChoices, WebhookDelivery } from '../../store/webhooks.js';
 
 /** A key and its text, which is only known now. */
@@ -154,6 +155,13 @@ export interface ForwardingSettings {
   targetOf(accountId: string, text: string): Promise<string | undefined>;
 }
 
+export interface VacationSettings {
+  /** Undefined when there is no such account. */
+  read(accountId: string): Promise<Vacation | undefined>;
+  /** A change of the text, or enabling, begins a period. @throws ActorFault */
+  replace(accountId: string, vacation: Omit<Vacation, 'period'>): Promise<void>;
+}
+
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: NewSubscription): Promise<boolean>;
@@ -198,6 +206,7 @@ export interface AccountApi {
   readonly preferences: Preferences;
   readonly senders: SenderBook;
   readonly forwarding: ForwardingSettings;
+  readonly vacation: VacationSettings;
   readonly push: PushSubscriptions;
   readonly webhooks: Webhooks;
 }

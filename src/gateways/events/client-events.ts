@@ -83,14 +83,15 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
   }
 }
 
-/** The senders and the forwarding are stored with the preferences, and are events of their own. */
-function choices({ senders, forwarding, ...preferences }: Payload<'PreferencesChanged'>['chosen']): ClientEvent[] {
+/** The senders and the forwarding are stored with the preferences, and are events of their own. The vacation is in no event. */
+function choices(chosen: Payload<'PreferencesChanged'>['chosen']): ClientEvent[] {
+  const { senders, forwarding, vacation, ...preferences } = chosen;
   const own = [
     ...(senders === undefined ? [] : [change('SendersChanged', senders as object)]),
     ...(forwarding === undefined ? [] : [change('ForwardingChanged', forwarding as object)]),
   ];
   const isEmpty = Object.keys(preferences).length === 0;
-  return isEmpty && own.length > 0 ? own : [change('PreferencesChanged', preferences), ...own];
+  return isEmpty && (own.length > 0 || vacation !== undefined) ? own : [change('PreferencesChanged', preferences), ...own];
 }
 
 function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): ClientEvent[] {

@@ -22,6 +22,7 @@ import { quotaRoute } from './routes/account/quota.js';
 import { senderRoutes } from './routes/account/senders.js';
 import { sessionRoutes } from './routes/account/sessions.js';
 import { signInLinkRoutes } from './routes/account/sign-in-links.js';
+import { vacationRoutes } from './routes/account/vacation.js';
 import { type WebhookSources, webhookRoutes } from './routes/account/webhooks.js';
 import { configRoutes, type WebConfig } from './routes/config.js';
 import { discoveryRoute } from './routes/discovery.js';
@@ -96,6 +97,7 @@ function accountRoutes(sources: RouteSources): readonly Route[] {
     ...addressVerificationRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...senderRoutes(accountApi.senders),
+    ...vacationRoutes(accountApi.vacation),
     ...forwardingRoutes(accountApi.forwarding),
     quotaRoute(sources.quotas),
   ];

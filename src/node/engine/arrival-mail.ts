@@ -1,20 +1,24 @@
 // Mail that the server sends because mail arrived (docs/decisions/0097): the writers of its kinds, over the stores and keys of the node.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Directory, HostedDomains } from '../../actors/directory/protocol.js';
+import type { Directory, HostedDomains, Senders } from '../../actors/directory/protocol.js';
 import { type AutomaticMail, startAutomaticMail } from '../../actors/mailbox/background/automatic-mail.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import { readDkimKey } from '../../mail-format/authentication/dkim-key.js';
 import { SenderRewriting } from '../../mail-format/srs.js';
 import { clock } from '../../store/clock.js';
+import { newId } from '../../store/ids/new-id.js';
+import { postgresPreferences } from '../../store/postgres/accounts/preferences.js';
 import { postgresAutomaticMail } from '../../store/postgres/mailbox/due-mail.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import type { SettingStore } from '../../store/settings.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
+import { NO_VACATION, type Vacation } from '../../store/vacation.js';
 import { addJob, type EngineContext } from './engine-context.js';
 import { forwardWriter } from './forward-writer.js';
 import type { EngineStores } from './stores.js';
+import { vacationWriter } from './vacation-writer.js';
 
 const SECRET_OCTETS = 32;
 /** How often mailboxes that are not loaded are looked for. */
@@ -27,7 +31,7 @@ export async function senderRewriting(settings: SettingStore): Promise<SenderRew
 }
 
 interface ArrivalMailParts {
-  readonly directory: Pick<Directory, 'isAddressOf'> & HostedDomains;
+  readonly directory: Pick<Directory, 'isAddressOf'> & HostedDomains & Pick<Senders, 'maySendAs'>;
   readonly rewriting: SenderRewriting;
   readonly mailboxes: Mailboxes;
   readonly ownership: Pick<Ownership, 'owned'>;
@@ -53,12 +57,25 @@ export function startArrivalMail(
     hostname: config.hostname,
     now: () => clock.now(),
   });
+  const preferences = postgresPreferences(context.node.sql);
+  const vacation = vacationWriter({
+    blobs,
+    directory,
+    account: (accountId) => accounts.accountById(accountId),
+    async vacation(accountId) {
+      const found = await preferences.choices(accountId);
+      return (found?.chosen['vacation'] as Vacation | undefined) ?? NO_VACATION;
+    },
+    hostname: config.hostname,
+    newId,
+    now: () => clock.now(),
+  });
   const store = postgresAutomaticMail(context.node.sql);
   const look = {
     accounts: async (limit: number) => (ownership.owned.length === 0 ? [] : store.accountsDue(ownership.owned, limit)),
     intervalMs: LOOK_MS,
   };
-  const automaticMail = startAutomaticMail({ write: { forward }, blobs, mailboxes, look, log });
+  const automaticMail = startAutomaticMail({ write: { forward, vacation }, blobs, mailboxes, look, log });
   addJob(context, 'mail that is due because mail arrived', () => automaticMail.stop());
   return automaticMail;
 }

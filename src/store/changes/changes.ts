@@ -27,6 +27,7 @@ import type {
   OutboundStatus,
   Suppression,
 } from '../outbound.js';
+import type { Answered } from '../vacation.js';
 
 /** All columns of a new email's row except its modseq, which is that of the change. */
 export type NewEmail = Omit<EmailRow, 'modseq'>;
@@ -175,6 +176,8 @@ interface Payloads {
   /** Mail to an address bounced for good; replaces what is known of the address. */
   SuppressionAdded: Suppression;
   SuppressionRemoved: { readonly address: string };
+  /** A sender gets a vacation reply. `forgotten`: keys of senders who are not remembered any more. */
+  VacationAnswered: Answered & { readonly forgotten: readonly string[] };
   /** Values that the account chose, by name; the other preferences stay. */
   PreferencesChanged: { readonly chosen: Readonly<Record<string, unknown>> };
 }

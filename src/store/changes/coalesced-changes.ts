@@ -15,6 +15,7 @@ import type {
   RunBatch,
 } from '../mailbox-rows.js';
 import type { Suppression } from '../outbound.js';
+import type { Answered } from '../vacation.js';
 import { type Change, type ChangeOf, flaggedIn, packedIn, placementsIn, removedIn } from './changes.js';
 import { type CoalescedOutboundChanges, OutboundCoalescer } from './coalesced-outbound.js';
 import { type CoalescedPlacements, PlacementCoalescer, type PlacementsTogether } from './coalesced-placements.js';
@@ -66,6 +67,9 @@ export interface CoalescedChanges extends CoalescedOutboundChanges {
   readonly sieve: CoalescedSieve | undefined;
   readonly dueMail: readonly DueMail[];
   readonly dueMailEnded: readonly string[];
+  readonly vacationAnswered: readonly Answered[];
+  /** Keys of senders that are not among the answered ones any more. */
+  readonly vacationForgotten: readonly string[];
   readonly suppressions: readonly Suppression[];
   /** Addresses that are not suppressed any more. */
   readonly suppressionsRemoved: readonly string[];
@@ -116,6 +120,8 @@ class ChangeCoalescer {
   #sieve: SieveCoalescer | undefined;
   readonly #dueMail = new LazyMap<string, DueMail>();
   readonly #dueMailEnded: string[] = [];
+  readonly #answered = new LazyMap<string, Answered>();
+  readonly #forgotten = new LazySet<string>();
   readonly #suppressions = new LazyMap<string, Suppression>();
   readonly #suppressionsRemoved = new LazySet<string>();
   readonly #released: string[] = [];
@@ -202,6 +208,9 @@ class ChangeCoalescer {
         this.#dueMailEnded.push(change.payload.id);
         this.#released.push(change.payload.blob);
         return;
+      case 'VacationAnswered':
+        this.#answer(change.payload);
+        return;
       case 'SuppressionAdded':
         this.#suppressions.delete(change.payload.address);
         this.#suppressions.set(change.payload.address, change.payload);
@@ -236,6 +245,16 @@ class ChangeCoalescer {
       case 'UnreadCountChanged':
         return;
     }
+  }
+
+  #answer({ key, until, forgotten }: ChangeOf<'VacationAnswered'>['payload']): void {
+    for (const one of forgotten) {
+      this.#answered.delete(one);
+      this.#forgotten.add(one);
+    }
+    this.#forgotten.delete(key);
+    this.#answered.delete(key);
+    this.#answered.set(key, { key, until });
   }
 
   #place(change: ChangeOf<'EmailPlaced'>): void {
@@ -273,6 +292,8 @@ class ChangeCoalescer {
       sieve: this.#sieve?.result(),
       dueMail: this.#dueMail.values(),
       dueMailEnded: this.#dueMailEnded,
+      vacationAnswered: this.#answered.values(),
+      vacationForgotten: this.#forgotten.values(),
       suppressions: this.#suppressions.values(),
       suppressionsRemoved: this.#suppressionsRemoved.values(),
       blobsReleased: this.#released,

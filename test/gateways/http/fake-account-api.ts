@@ -18,6 +18,7 @@ import type { ApiKey } from '../../../src/store/directory.js';
 import { type Forwarding, NO_FORWARDING } from '../../../src/store/preferences.js';
 import type { PageSession } from '../../../src/store/sessions.js';
 import type { StoredPasskey } from '../../../src/store/sign-in/passkeys.js';
+import { NO_VACATION, type Vacation } from '../../../src/store/vacation.js';
 import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
 import { ALICE, BOB } from './fakes.js';
 
@@ -98,6 +99,7 @@ export function fakeAccountApi(): AccountApi {
   const devices = new Map<string, string>();
   const preferences = new Map<string, Partial<PreferenceValues>>();
   const senders = new Map<string, SenderLists>();
+  const vacations = new Map<string, Vacation>();
   const forwardings = new Map<string, Forwarding>();
   const find = (accountId: string, id: string) => keys.findIndex((one) => one.id === id && one.accountId === accountId);
   const add = (made: ApiKey): IssuedKey => {
@@ -190,6 +192,10 @@ export function fakeAccountApi(): AccountApi {
       async choose(accountId, chosen) {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
       },
+    },
+    vacation: {
+      read: async (accountId) => (names.has(accountId) ? (vacations.get(accountId) ?? NO_VACATION) : undefined),
+      replace: async (accountId, vacation) => void vacations.set(accountId, { ...vacation, period: 'one' }),
     },
     forwarding: {
       read: async (accountId) => (names.has(accountId) ? (forwardings.get(accountId) ?? NO_FORWARDING) : undefined),

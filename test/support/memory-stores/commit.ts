@@ -152,7 +152,9 @@ function writeAnnotations({ annotations }: AccountRows, coalesced: CoalescedChan
   }
 }
 
-function writeSuppressions({ suppressions }: AccountRows, coalesced: CoalescedChanges): void {
+function writeSuppressions({ suppressions, vacationAnswered }: AccountRows, coalesced: CoalescedChanges): void {
+  for (const key of coalesced.vacationForgotten) vacationAnswered.delete(key);
+  for (const { key, until } of coalesced.vacationAnswered) vacationAnswered.set(key, until);
   for (const address of coalesced.suppressionsRemoved) suppressions.delete(address);
   for (const suppression of coalesced.suppressions) suppressions.set(suppression.address, suppression);
 }

@@ -2,6 +2,7 @@
 
 import { uuidOctets } from '../../../src/mail-format/ids.js';
 import type { IndexedAddress } from '../../../src/mail-format/message-index.js';
+import type { Vacation } from '../../../src/store/vacation.js';
 import type { SenderLists } from '../../../src/mail-format/senders.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
@@ -83,6 +84,8 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         suppressions: [...suppressions.values()].sort((a, b) => a.since - b.since || compare(a.address, b.address)),
         annotations: [...annotations].sort(([a], [b]) => compare(a, b)).map(([, row]) => row),
         senders: (preferences?.chosen['senders'] as SenderLists | undefined) ?? null,
+        vacation: (preferences?.chosen['vacation'] as Vacation | undefined) ?? null,
+        answered: [...rows.vacationAnswered].map(([key, until]) => ({ key, until })),
         forwarding: (preferences?.chosen['forwarding'] as Forwarding | undefined) ?? null,
         remembered: remembered.filter(({ at }) => at > since).map(({ id, reply }) => ({ id, reply })),
         expunged: expungedOf(account),

@@ -65,6 +65,7 @@ export class AccountRows {
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();
+  readonly vacationAnswered = new Map<string, number>();
   readonly suppressions = new Map<string, Suppression>();
   readonly sentMinutes = new Map<number, SendingMinute>();
   readonly knownRecipients = new Set<string>();

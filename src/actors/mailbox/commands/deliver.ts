@@ -20,7 +20,7 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
 import { type FlagSet, keptFlags } from './flags.js';
-import { dueForwards, forwardsOf, sendOnward } from './forwarding.js';
+import { dueForwards, dueVacationReply, forwardsOf, sendOnward } from './forwarding.js';
 import { goesToJunk } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
 
@@ -171,6 +171,9 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   if (onward !== undefined) sendOnward(tx, mail, onward);
   countMatches(tx, result);
   dueForwards(tx, mail, forwards);
+  const folderIds = foldersOf(tx, plan);
+  const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
+  if (isNew && !plan.remove) dueVacationReply(tx, mail);
   if (!forwards.isKept) {
     const isNeeded = forwards.targets.length > 0 || onward !== undefined;
     if (!isNeeded) tx.discard(blob, deliveryId);
@@ -178,8 +181,6 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   }
   const id = tx.newId();
   const { bits: flags, keywords } = plan.flags.size === 0 ? NO_FLAGS : keptFlags(tx, plan.flags);
-  const folderIds = foldersOf(tx, plan);
-  const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
   const placed = tx.add(
     newEmail(summary, { id, blob, receivedAt, flags, keywords }),
     [...new Set([...folderIds, ...labelsOf(tx, plan)])],

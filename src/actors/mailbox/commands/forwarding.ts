@@ -1,6 +1,7 @@
 // Which mail an account sends on, and whether it keeps a copy (docs/decisions/0097): its own forwarding, filters that forward, and aliases
 // whose targets are elsewhere. The commit that places a message records what is due; it is sent afterwards.
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
+import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { ArrivedEnvelope } from '../../../store/mailbox-rows.js';
 import type { Forwarding } from '../../../store/preferences.js';
@@ -55,4 +56,12 @@ export function sendOnward(
   const further = { isOnward: true };
   const isChecked = isCheckedBy(summary);
   tx.dueMail.add({ kind: 'forward', blob, receivedAt, ...envelope, targets, copy: null, isChecked, further });
+}
+
+/** Records that the sender may get a vacation reply (decision 0099), if the account is away and has not answered before. */
+export function dueVacationReply(tx: MailboxTransaction, { blob, receivedAt, summary, envelope }: Arrived): void {
+  const { sender } = envelope;
+  if (sender === '' || !tx.dueMail.vacation.mayAnswer(answeredKey(sender), tx.now)) return;
+  const rest = { targets: [], copy: null, isChecked: isCheckedBy(summary) };
+  tx.dueMail.add({ kind: 'vacation', blob, receivedAt, ...envelope, ...rest });
 }

@@ -2,6 +2,7 @@
 // without a copy in Sent.
 import { step } from '../../../machines/outbound-email/step.js';
 import { parseAddress } from '../../../mail-format/address.js';
+import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import { NEVER, type Notify } from '../../../mail-format/reports/dsn-request.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import type { OutboundRow } from '../../../store/outbound.js';
@@ -47,7 +48,7 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   const due = tx.dueMail.get(dueId);
   if (due === undefined || due.isQueued) return null;
   tx.begin();
-  if (outgoing === null) {
+  if (outgoing === null || !isWanted(tx, due)) {
     tx.dueMail.end(due);
     placeCopy(tx, due);
     return null;
@@ -61,6 +62,16 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   } else tx.dueMail.put({ ...due, isQueued: true });
   queueAutomatic(tx, dueId, outgoing, payload);
   return dueId;
+}
+
+/** A sender gets one vacation reply: the commit that queues it also remembers the sender. */
+function isWanted(tx: MailboxTransaction, { kind, sender }: DueMail): boolean {
+  if (kind !== 'vacation') return true;
+  const { vacation } = tx.dueMail;
+  const key = answeredKey(sender);
+  const isFirst = vacation.mayAnswer(key, tx.now);
+  if (isFirst) vacation.answer(key, tx.now);
+  return isFirst;
 }
 
 /** The recipients of a message. */

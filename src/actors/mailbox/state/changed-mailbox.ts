@@ -111,6 +111,7 @@ export class ChangedMailbox {
         return;
       case 'AutomaticMailDue':
       case 'AutomaticMailEnded':
+      case 'VacationAnswered':
         this.#dueMail.apply(change);
         return;
       case 'UnreadCountChanged':

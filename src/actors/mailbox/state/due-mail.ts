@@ -3,6 +3,7 @@ import type { Change, ChangeContent } from '../../../store/changes/changes.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import type { Forwarding } from '../../../store/preferences.js';
 import type { MailboxState } from './state.js';
+import { VacationChanges } from './vacation-replies.js';
 
 /** What is known of a message of which mail becomes due. */
 export type DueContent = Omit<DueMail, 'id' | 'isQueued'>;
@@ -13,6 +14,7 @@ export class DueMailChanges {
   readonly #otherId: () => string;
   /** Undefined: ended. */
   readonly #written = new Map<string, DueMail | undefined>();
+  readonly vacation: VacationChanges;
   #forwarding: Forwarding;
 
   constructor(state: MailboxState, record: (change: ChangeContent) => void, otherId: () => string) {
@@ -20,6 +22,7 @@ export class DueMailChanges {
     this.#record = record;
     this.#otherId = otherId;
     this.#forwarding = state.forwarding;
+    this.vacation = new VacationChanges(state, record);
   }
 
   get forwarding(): Forwarding {
@@ -44,6 +47,7 @@ export class DueMailChanges {
   }
 
   apply(change: Change): void {
+    this.vacation.apply(change);
     if (change.type === 'AutomaticMailDue') this.#written.set(change.payload.due.id, change.payload.due);
     else if (change.type === 'AutomaticMailEnded') this.#written.set(change.payload.id, undefined);
     else if (change.type === 'PreferencesChanged')

@@ -25,6 +25,7 @@ import type {
   ThreadChange,
 } from '../../../store/mailboxes.js';
 import { type Forwarding, NO_FORWARDING } from '../../../store/preferences.js';
+import { NO_VACATION, type Vacation } from '../../../store/vacation.js';
 import type { Loaded } from '../../runtime/behavior.js';
 import { inOrder } from '../filters/filter-match.js';
 import { OutboundMemory } from '../outbound/memory.js';
@@ -51,6 +52,13 @@ const REHEARSALS = 6;
 const NOBODY_LISTED = new ListedSenders(NO_SENDERS);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
+/** The choices that decide what becomes of mail. */
+interface Choices {
+  readonly senders?: SenderLists;
+  readonly forwarding?: Forwarding;
+  readonly vacation?: Vacation;
+}
+
 export class MailboxState {
   readonly accountId: string;
   /** The epoch of the ownership under which the mailbox was loaded. */
@@ -72,6 +80,9 @@ export class MailboxState {
   /** In the order in which the mail arrived. */
   readonly dueMail = new LazyMap<string, DueMail>();
   forwarding = NO_FORWARDING;
+  vacation = NO_VACATION;
+  /** Senders who have got a vacation reply, by key: when they may get another one; the first of these comes first. */
+  readonly answered = new LazyMap<string, number>();
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
@@ -143,7 +154,7 @@ export class MailboxState {
     for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve, this.sending])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
-    octets += this.dueMail.size * DUE_OCTETS;
+    octets += this.dueMail.size * DUE_OCTETS + this.answered.size * ID_OCTETS;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -211,6 +222,8 @@ export class MailboxState {
     }
     for (const due of coalesced.dueMail) this.dueMail.set(due.id, due);
     for (const id of coalesced.dueMailEnded) this.dueMail.delete(id);
+    for (const key of coalesced.vacationForgotten) this.answered.delete(key);
+    for (const { key, until } of coalesced.vacationAnswered) this.#answer(key, until);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
     this.#evolveChoices(coalesced);
     const { outbound, outboundRemoved, suppressions, suppressionsRemoved } = coalesced;
@@ -222,11 +235,17 @@ export class MailboxState {
     this.rememberReplies(change.remembered);
   }
 
+  #answer(key: string, until: number): void {
+    this.answered.delete(key);
+    this.answered.set(key, until);
+  }
+
   #evolveChoices({ preferences }: CoalescedChanges): void {
     if (preferences === undefined) return;
-    const { senders, forwarding } = preferences.chosen as { senders?: SenderLists; forwarding?: Forwarding };
+    const { senders, forwarding, vacation } = preferences.chosen as Choices;
     if (senders !== undefined) this.senders = new ListedSenders(senders);
     this.forwarding = forwarding ?? this.forwarding;
+    this.vacation = vacation ?? this.vacation;
   }
 
   #evolveFlags({ flaggedTogether, emailsFlagged }: CoalescedChanges): void {
@@ -332,6 +351,8 @@ export async function loadMailbox(
   for (const annotation of overview.annotations) state.annotations.set(annotation);
   if (overview.senders !== null) state.senders = new ListedSenders(overview.senders);
   state.forwarding = overview.forwarding ?? NO_FORWARDING;
+  state.vacation = overview.vacation ?? NO_VACATION;
+  for (const { key, until } of overview.answered) state.answered.set(key, until);
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   for (const suppression of overview.suppressions) state.outbound.suppress(suppression);
   state.rememberReplies(overview.remembered);

@@ -16,6 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Preferences: 'How clients show mail to the account.',
   Forwarding: 'Where the mail of an account is sent on.',
   Senders: 'The senders whose mail goes to Junk, and those whose mail does not.',
+  Vacation: 'What the account answers by itself while its owner is away.',
   Suppressions: 'Addresses to which nothing is sent for a time, because mail to them bounced for good.',
   Quota: 'What the mailbox uses and may use.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',

@@ -91,6 +91,7 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'RecipientChanged':
     case 'OutboundRemoved':
     case 'DeliveryAttempted':
+    case 'VacationAnswered':
     case 'SuppressionAdded':
     case 'SuppressionRemoved':
     case 'DeliveredLocally':

@@ -53,6 +53,7 @@ export const ACCOUNT_TABLES = [
   'suppressions',
   'sent_counts',
   'known_recipients',
+  'vacation_answered',
 ] as const;
 
 export const accountColumns = (sql: Sql | SqlTransaction) => sql`

@@ -75,6 +75,7 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'suppressions' },
   { name: 'sent_counts' },
   { name: 'known_recipients' },
+  { name: 'vacation_answered' },
   { name: 'sts_policies' },
   { name: 'push_subscriptions' },
   { name: 'webhooks' },

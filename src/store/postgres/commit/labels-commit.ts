@@ -8,6 +8,7 @@ import { filterColumns, folderColumns, storedFilter } from '../mailbox/mailbox-c
 import { writeFilterRuns } from './filter-runs-commit.js';
 import { writeSieve } from './sieve-commit.js';
 import { writeSuppressions } from './suppressions-commit.js';
+import { writeVacation } from './vacation-commit.js';
 
 /** Stands for the folder's id in annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
@@ -18,7 +19,7 @@ const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `exc
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
-  const rules = sql`${writeFilterRuns(sql, changes)} ${writeSieve(sql, changes)} ${writeSuppressions(sql, changes)}`;
+  const rules = sql`${writeFilterRuns(sql, changes)} ${writeSieve(sql, changes)} ${writeSuppressions(sql, changes)} ${writeVacation(sql, changes)}`;
   if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return rules;
   const labels = [];
   const labelsGone = [];

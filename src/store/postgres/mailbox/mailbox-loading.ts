@@ -16,11 +16,13 @@ import type {
 } from '../../mailboxes.js';
 import type { DraftEmail, Suppression } from '../../outbound.js';
 import type { Forwarding } from '../../preferences.js';
+import type { Answered, Vacation } from '../../vacation.js';
 import { applyDeferred, deferredWrites } from '../commit/deferred-flags.js';
 import { DUE_MAIL_OF_ACCOUNT, type DueMailRow, dueMailOf } from '../commit/due-mail-commit.js';
 import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
 import { ACTIVE_SIEVE_SCRIPT, SIEVE_SCRIPTS_OF_ACCOUNT } from '../commit/sieve-commit.js';
 import { SUPPRESSIONS } from '../commit/suppressions-commit.js';
+import { ANSWERED_OF_ACCOUNT } from '../commit/vacation-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
 import { guarded, type Sql } from '../driver/client.js';
 import { ID_OCTETS } from '../driver/id-set.js';
@@ -130,6 +132,8 @@ export interface OverviewRow {
   readonly annotations: AnnotationRow[] | null;
   readonly senders: SenderLists | null;
   readonly forwarding: Forwarding | null;
+  readonly vacation: Vacation | null;
+  readonly answered: Answered[] | null;
   readonly remembered: RememberedReply[] | null;
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
@@ -165,6 +169,8 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     annotations: [],
     senders: null,
     forwarding: null,
+    vacation: null,
+    answered: [],
     remembered: [],
     expunged: { floor: 0, folders: [] },
   };
@@ -200,6 +206,8 @@ export const overviewFields = (mostExpunged: number): string => `
   ${rowsOf(ANNOTATIONS_OF_ACCOUNT)} as annotations,
   (select chosen -> 'senders' from preferences where account_id = a.id) as senders,
   (select chosen -> 'forwarding' from preferences where account_id = a.id) as forwarding,
+  (select chosen -> 'vacation' from preferences where account_id = a.id) as vacation,
+  ${rowsOf(ANSWERED_OF_ACCOUNT)} as answered,
   ${rowsOf(
     `select id, reply from recent_commands where account_id = a.id and at > now() - interval '1 minute' order by at`,
   )} as remembered`;
@@ -222,6 +230,8 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
     annotations: row.annotations ?? [],
     senders: row.senders,
     forwarding: row.forwarding,
+    vacation: row.vacation,
+    answered: row.answered ?? [],
     remembered: row.remembered ?? [],
     expunged: expungedOf(row, beyond),
   };

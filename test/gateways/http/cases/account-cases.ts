@@ -299,6 +299,25 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
   ],
   'POST /api/profile/sending/resume': [{ status: 403 }, ...NOT_OWNER],
+  'GET /api/vacation': [
+    { status: 200, check: (t, body) => t.like(body, { isEnabled: false, intervalDays: 7, textBody: null }) },
+    { as: ['api:read'], status: 403 },
+  ],
+  'PUT /api/vacation': [
+    { json: { isEnabled: true, textBody: 'Away', endsAt: '2027-01-06T00:00:00+01:00', intervalDays: 30 }, status: 204 },
+    { json: { isEnabled: false }, status: 204 },
+    { json: { isEnabled: true }, status: 400, fields: ['textBody', 'htmlBody'] },
+    { json: { isEnabled: true, textBody: 'Away', intervalDays: 0 }, status: 400, fields: ['intervalDays'] },
+    { json: { isEnabled: true, textBody: 'Away', intervalDays: 31 }, status: 400, fields: ['intervalDays'] },
+    { json: { isEnabled: true, textBody: 'Away', startsAt: 'tomorrow' }, status: 400, fields: ['startsAt'] },
+    { json: { isEnabled: true, textBody: 'Away', subject: 'a\nb' }, status: 400, fields: ['subject'] },
+    {
+      json: { isEnabled: true, textBody: 'A', startsAt: '2027-01-06T00:00:00Z', endsAt: '2027-01-05T00:00:00Z' },
+      status: 400,
+      fields: ['endsAt'],
+    },
+    { json: {}, status: 400, fields: ['isEnabled'] },
+  ],
   'GET /api/forwarding': [
     { status: 200, check: (t, body) => t.deepEqual(body, { isEnabled: false, address: null, keepCopy: true }) },
     ...NOT_OWNER,
