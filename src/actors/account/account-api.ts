@@ -16,8 +16,8 @@ import { createPreferences } from './preferences.js';
 import { createProfiles, type VerificationSettings } from './profiles.js';
 import type { AccountApi } from './protocol.js';
 import { createSenders } from './senders.js';
-import { createVacation } from './vacation.js';
 import { createSessions } from './sessions.js';
+import { createVacation } from './vacation.js';
 import { createWebhooks } from './webhooks.js';
 
 /** The browsers of one account; a new one replaces the oldest. */

@@ -12,7 +12,9 @@ import { isAway, type Vacation } from '../../store/vacation.js';
 export interface VacationWriterOptions {
   readonly blobs: Pick<BlobStore, 'index' | 'read'>;
   /** Undefined when the account is deleted. */
-  readonly account: (accountId: string) => Promise<{ readonly email: string; readonly displayName: string } | undefined>;
+  readonly account: (
+    accountId: string,
+  ) => Promise<{ readonly email: string; readonly displayName: string } | undefined>;
   readonly vacation: (accountId: string) => Promise<Vacation>;
   readonly directory: {
     isAddressOf(accountId: string, address: string): Promise<boolean>;

@@ -25,8 +25,8 @@ test('a reply has its fields, and both bodies', async (t) => {
   t.is(parsed.inReplyTo, '<2@remote.test>');
   t.deepEqual(parsed.references, ['<1@remote.test>', '<2@remote.test>']);
   t.is(parsed.headers.get('auto-submitted'), 'auto-replied');
-  t.is(parsed.text?.trim(), MAIL.textBody);
-  t.is(String(parsed.html).trim(), MAIL.htmlBody);
+  t.is(parsed.text?.trim(), MAIL.textBody ?? '');
+  t.is(String(parsed.html).trim(), MAIL.htmlBody ?? '');
   const plain = await simpleParser(Buffer.from(writeAutomaticReply({ ...MAIL, name: 'Joe, "J"', htmlBody: null })));
   t.is(plain.from?.value[0]?.name, 'Joe, "J"');
   t.is(plain.html, false);
@@ -39,7 +39,12 @@ test('nothing that others wrote makes a field or a line', async (t) => {
       const octets = Buffer.from(writeAutomaticReply({ ...MAIL, ...evil }));
       const parsed = await simpleParser(octets);
       t.deepEqual([parsed.bcc, parsed.headers.get('x'), parsed.headers.get('b')], [undefined, undefined, undefined]);
-      t.true(octets.toString('latin1').split('\r\n').every((line) => line.length <= 998 && !/[\r\n]/.test(line)));
+      t.true(
+        octets
+          .toString('latin1')
+          .split('\r\n')
+          .every((line) => line.length <= 998 && !/[\r\n]/.test(line)),
+      );
     }),
     { numRuns: 50 },
   );

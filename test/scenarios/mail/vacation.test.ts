@@ -8,7 +8,9 @@ import { until } from '../../support/until.js';
 import { world } from './outbound-remotes.js';
 
 const message = (to: string, ...fields: readonly string[]) =>
-  ['From: Ann <ann@one.test>', `To: ${to}`, 'Subject: Lunch?', 'Message-ID: <1@one.test>', ...fields, '', 'Hi'].join('\r\n');
+  ['From: Ann <ann@one.test>', `To: ${to}`, 'Subject: Lunch?', 'Message-ID: <1@one.test>', ...fields, '', 'Hi'].join(
+    '\r\n',
+  );
 
 test('people who write get one reply from the address they wrote to; lists and bounces get none', async (t) => {
   const { node, sender, client, messagesAt } = await world(t, { 'one.test': [{}] });

@@ -2,7 +2,6 @@
 
 import { uuidOctets } from '../../../src/mail-format/ids.js';
 import type { IndexedAddress } from '../../../src/mail-format/message-index.js';
-import type { Vacation } from '../../../src/store/vacation.js';
 import type { SenderLists } from '../../../src/mail-format/senders.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
@@ -16,6 +15,7 @@ import type {
   ThreadPart,
 } from '../../../src/store/mailboxes.js';
 import type { Forwarding } from '../../../src/store/preferences.js';
+import type { Vacation } from '../../../src/store/vacation.js';
 import { commitChange, oweShared } from './commit.js';
 import { outboundReading } from './outbound.js';
 import { type AccountRows, compare, type MemoryTables } from './tables.js';

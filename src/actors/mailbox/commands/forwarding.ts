@@ -1,7 +1,8 @@
 // Which mail an account sends on, and whether it keeps a copy (docs/decisions/0097): its own forwarding, filters that forward, and aliases
 // whose targets are elsewhere. The commit that places a message records what is due; it is sent afterwards.
-import type { SentOnward } from '../../../mail-format/sent-onward.js';
+
 import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
+import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { ArrivedEnvelope } from '../../../store/mailbox-rows.js';
 import type { Forwarding } from '../../../store/preferences.js';

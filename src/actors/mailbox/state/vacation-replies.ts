@@ -16,10 +16,7 @@ export class VacationChanges {
   readonly #written = new Map<string, number | null>();
   #settings: Vacation;
 
-  constructor(
-    state: Pick<MailboxState, 'vacation' | 'answered' | 'dueMail'>,
-    record: (change: ChangeContent) => void,
-  ) {
+  constructor(state: Pick<MailboxState, 'vacation' | 'answered' | 'dueMail'>, record: (change: ChangeContent) => void) {
     this.#state = state;
     this.#record = record;
     this.#settings = state.vacation;
