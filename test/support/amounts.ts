@@ -48,6 +48,8 @@ export const KILLS = {
   outbound: amount(3, 20),
   /** `scenarios/faults/forwarding-kill` kills a node that forwards mail. */
   forwarding: amount(2, 10),
+  /** `scenarios/faults/vacation-kill` kills a node that answers mail. */
+  vacation: amount(2, 6),
   /** `scenarios/faults/moves-kill` */
   moves: amount(2, 6),
   /** `scenarios/faults/flags-kill`: the database of every third dies as well. */

@@ -640,6 +640,29 @@ export interface Senders {
   readonly blocked: readonly string[];
 }
 
+export interface Vacation {
+  readonly isEnabled: boolean;
+  readonly startsAt: string | null;
+  readonly endsAt: string | null;
+  readonly subject: string | null;
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+  readonly intervalDays: number;
+}
+
+export interface VacationInput {
+  readonly isEnabled: boolean;
+  /** At once when absent */
+  readonly startsAt?: string | null | undefined;
+  /** Without an end when absent */
+  readonly endsAt?: string | null | undefined;
+  readonly subject?: string | null | undefined;
+  readonly textBody?: string | null | undefined;
+  readonly htmlBody?: string | null | undefined;
+  /** A sender gets one reply in this many days; 7 when absent */
+  readonly intervalDays?: number | null | undefined;
+}
+
 export interface Forwarding {
   readonly isEnabled: boolean;
   /** A verified address of the account at a domain that is not hosted here */
@@ -1610,6 +1633,17 @@ export interface Paths {
     /** Replace the lists of senders. */
     readonly PUT: {
       readonly body: Senders;
+      readonly reply: undefined;
+    };
+  };
+  '/api/vacation': {
+    /** What the account answers while its owner is away. */
+    readonly GET: {
+      readonly reply: Vacation;
+    };
+    /** Replace what the account answers while its owner is away. */
+    readonly PUT: {
+      readonly body: VacationInput;
       readonly reply: undefined;
     };
   };

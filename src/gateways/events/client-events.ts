@@ -91,7 +91,9 @@ function choices(chosen: Payload<'PreferencesChanged'>['chosen']): ClientEvent[]
     ...(forwarding === undefined ? [] : [change('ForwardingChanged', forwarding as object)]),
   ];
   const isEmpty = Object.keys(preferences).length === 0;
-  return isEmpty && (own.length > 0 || vacation !== undefined) ? own : [change('PreferencesChanged', preferences), ...own];
+  return isEmpty && (own.length > 0 || vacation !== undefined)
+    ? own
+    : [change('PreferencesChanged', preferences), ...own];
 }
 
 function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): ClientEvent[] {

@@ -134,6 +134,9 @@ export function snapshotOf(state: MailboxState) {
       })
       .sort(),
     suppressions: state.outbound.suppressions.values().sort((a, b) => (a.address < b.address ? -1 : 1)),
+    due: state.dueMail.values(),
+    vacation: state.vacation,
+    answered: state.answered.entries().sort(([a], [b]) => (a < b ? -1 : 1)),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
 }
@@ -152,6 +155,7 @@ const TABLES = [
   'active_sieve_scripts',
   'due_automatic_mail',
   'suppressions',
+  'vacation_answered',
   'thread_refs',
   'outbound',
   'outbound_recipients',

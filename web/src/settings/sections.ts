@@ -11,6 +11,7 @@ import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
 import { Senders } from './senders.js';
 import { Signature } from './signature.js';
+import { Vacation } from './vacation.js';
 
 export interface Section {
   /** The section is at `/settings/ID`. */
@@ -26,6 +27,7 @@ export const SECTIONS: readonly Section[] = [
   { id: 'signature', title: 'settings.section.signature', icon: 'pencil', view: Signature },
   { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
   { id: 'forwarding', title: 'settings.section.forwarding', icon: 'forward', view: Forwarding },
+  { id: 'vacation', title: 'settings.section.vacation', icon: 'calendar', view: Vacation },
   { id: 'senders', title: 'settings.section.senders', icon: 'triangle-alert', view: Senders },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
   { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },

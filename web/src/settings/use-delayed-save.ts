@@ -2,10 +2,11 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { DelayedSave } from './delayed-save.js';
 
-export function useDelayedSave<T>(save: (value: T) => Promise<unknown>): DelayedSave<T> {
+/** `momentMs`: how long after the last change it is saved. */
+export function useDelayedSave<T>(save: (value: T) => Promise<unknown>, momentMs?: number): DelayedSave<T> {
   const newest = useRef(save);
   newest.current = save;
-  const delayed = useMemo(() => new DelayedSave<T>((value) => newest.current(value)), []);
+  const delayed = useMemo(() => new DelayedSave<T>((value) => newest.current(value), momentMs), [momentMs]);
   useEffect(() => {
     const leave = () => void delayed.flush();
     addEventListener('pagehide', leave);

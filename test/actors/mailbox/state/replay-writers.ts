@@ -1,6 +1,7 @@
 // Carries out the drawn commands of a history: holds an account and what its writers know of it.
 import { randomUUID } from 'node:crypto';
 import type fc from 'fast-check';
+import { NO_VACATION } from '../../../../src/store/vacation.js';
 import type { MailboxWorld } from '../mailbox-world.js';
 import { addressee, attempt, outcome, stored } from '../outbound-world.js';
 import type { Command, rule } from './replayed-commands.js';
@@ -56,7 +57,7 @@ export class Writers {
         const references = next.refersTo === null ? {} : { references: [`<thread-${next.refersTo}@x>`] };
         const mail = { subject: next.subject, body: 'red', ...references };
         const [spooled] = await this.#world.spool([this.accountId], next.at, mail);
-        return spooled!.deliver({ isJunk: next.isJunk });
+        return spooled!.deliver({ isJunk: next.isJunk, sender: `${next.subject}@remote.test` });
       }
       case 'setRead':
         return mailbox.ask('setRead', { emailIds: [email], isRead: next.isRead });
@@ -156,6 +157,13 @@ export class Writers {
         const report = await stored(this.#world);
         return mailbox.ask('giveDsn', { outboundId, kind: kind ?? 'failed', recipientIds, report });
       }
+      case 'chooseVacation': {
+        const { isEnabled, period, intervalDays } = next;
+        const vacation = { ...NO_VACATION, textBody: 'away', isEnabled, period, intervalDays };
+        return mailbox.ask('choosePreferences', { chosen: { vacation } });
+      }
+      case 'answerDue':
+        return this.#answerDue();
       case 'removeSuppression':
         return mailbox.ask('removeSuppression', { address: `r${next.which}@d${next.which}.test` });
       case 'manageOutbound':
@@ -174,6 +182,18 @@ export class Writers {
         await mailbox.ask('applyFilterRun', { runId, after, upTo, isLast, emailIds });
       } else if (undo !== undefined) await mailbox.ask('undoFilterBatch', undo);
       else return;
+    }
+  }
+
+  async #answerDue(): Promise<void> {
+    const mailbox = this.#world.mailboxes.of(this.accountId);
+    for (const { id: dueId, sender } of (await mailbox.ask('dueAutomaticMail', {})).reply?.due ?? []) {
+      const { blob, summary } = await stored(this.#world);
+      const recipients = [{ address: sender, domain: 'remote.test' }];
+      await mailbox.ask('sendAutomaticMail', {
+        dueId,
+        outgoing: { blob, summary, sender: '', recipients, reportTo: null },
+      });
     }
   }
 

@@ -107,6 +107,16 @@ export const command = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('giveDsn' as const), which }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('chooseVacation' as const),
+      isEnabled: fc.boolean(),
+      period: word,
+      intervalDays: fc.constantFrom(1, 30),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('answerDue' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('removeSuppression' as const), which: fc.nat(2) }) },
   {
     weight: 1,
@@ -171,4 +181,7 @@ export const EVERY_TYPE: Step[] = [
     [{ kind: 'reportDelivery', which, outcomes: ['permanent', 'permanent', 'permanent'], isOver: true }],
   ]),
   [{ kind: 'removeSuppression', which: 0 }],
+  [{ kind: 'chooseVacation', isEnabled: true, period: 'red', intervalDays: 1 }],
+  [{ kind: 'deliver', subject: 'green', at: 1, refersTo: null, isJunk: false }],
+  [{ kind: 'answerDue' }],
 ];

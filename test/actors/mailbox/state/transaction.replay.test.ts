@@ -77,6 +77,8 @@ test('the log of random histories gives the state of the actor and the tables of
   );
   t.deepEqual([...seen].sort(), [
     'AnnotationsChanged',
+    'AutomaticMailDue',
+    'AutomaticMailEnded',
     'BodyFiltersEnded',
     'DeliveredLocally',
     'DeliveryAttempted',
@@ -106,5 +108,6 @@ test('the log of random histories gives the state of the actor and the tables of
     'SuppressionAdded',
     'SuppressionRemoved',
     'UnreadCountChanged',
+    'VacationAnswered',
   ]);
 });
