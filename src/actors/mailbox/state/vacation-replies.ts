@@ -4,7 +4,7 @@ import { isAway, type Vacation } from '../../../store/vacation.js';
 import type { MailboxState } from './state.js';
 
 /** The senders that are remembered; the one that may get another reply first leaves for another. */
-export const MOST_ANSWERED = 5_000;
+const MOST_ANSWERED = 5_000;
 /** Due mail of an account beyond which nothing more is answered. */
 const MOST_DUE = 1_000;
 const DAY_MS = 86_400_000;
