@@ -9,7 +9,7 @@ const MESSAGE_ID = /^<[!-;=?-~]{1,500}>$/;
 const MOST_REFERENCES = 20;
 
 export interface ReplyMail {
-  /** Of the author. */
+  /** The display name of the author. */
   readonly name: string;
   readonly from: string;
   readonly to: string;

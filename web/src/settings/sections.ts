@@ -11,7 +11,7 @@ import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
 import { Senders } from './senders.js';
 import { Signature } from './signature.js';
-import { Vacation } from './vacation.js';
+import { Vacation } from './vacation/vacation.js';
 
 export interface Section {
   /** The section is at `/settings/ID`. */

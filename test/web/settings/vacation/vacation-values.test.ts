@@ -1,7 +1,13 @@
 // Tests what a vacation lacks as it is written in the page, and the values of its fields.
-import type { Vacation } from '../../../src/client/index.js';
-import { intervals, problemOf, readTime, shownTime, withText } from '../../../web/src/settings/vacation-values.js';
-import test from '../../support/test.js';
+import type { Vacation } from '../../../../src/client/index.js';
+import {
+  intervals,
+  problemOf,
+  readTime,
+  shownTime,
+  withText,
+} from '../../../../web/src/settings/vacation/vacation-values.js';
+import test from '../../../support/test.js';
 
 const VACATION: Vacation = {
   isEnabled: true,

@@ -2,13 +2,13 @@
 // left, or when nothing has been written for some seconds.
 import { useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
-import type { Vacation as Chosen } from '../../../src/client/index.js';
-import { reasonOf } from '../app/reason.js';
-import { useStore } from '../app/store.js';
-import { t } from '../i18n/t.js';
-import { Select, Switch } from './controls.js';
-import { SavingNote, useSaving } from './saving.js';
-import { useDelayedSave } from './use-delayed-save.js';
+import type { Vacation as Chosen } from '../../../../src/client/index.js';
+import { reasonOf } from '../../app/reason.js';
+import { useStore } from '../../app/store.js';
+import { t } from '../../i18n/t.js';
+import { Select, Switch } from '../controls.js';
+import { SavingNote, useSaving } from '../saving.js';
+import { useDelayedSave } from '../use-delayed-save.js';
 import {
   intervals,
   LONGEST_SUBJECT,

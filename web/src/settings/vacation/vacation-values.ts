@@ -1,6 +1,6 @@
 // What a vacation as it is written in the page lacks, and the values that its fields offer and show.
-import type { Vacation } from '../../../src/client/index.js';
-import { fieldValue } from '../compose/send-times.js';
+import type { Vacation } from '../../../../src/client/index.js';
+import { fieldValue } from '../../compose/send-times.js';
 
 /** The characters of the text and of the subject that the server takes. */
 export const LONGEST_TEXT = 16_384;
