@@ -80,13 +80,13 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     const allowed = due.further?.['isOnward'] === true ? targets : await ownTargets(accountId, targets);
     if (allowed.length === 0) return { skip: 'no target is left' };
     const stored = Buffer.from(await blobs.read(due.blob, 0, index.size));
-    const { body, results, chain, isProven } = partsOf(stored, due, hostname);
+    const { body, results, chain, isTold } = partsOf(stored, due, hostname);
     const marked = Buffer.concat([Buffer.from(`Delivered-To: ${address}\r\n`), body]);
     const domain = await hostedDomain(accountId, address);
     const seal = domain === undefined ? '' : await options.seal(marked, { domain, results, chain });
     const sender = await senderOf(due, allowed, domain);
     const message = Buffer.concat([Buffer.from(seal, 'latin1'), marked]);
-    return { message, sender, to: allowed, reportTo: isProven ? due.sender : null };
+    return { message, sender, to: allowed, reportTo: isTold ? due.sender : null };
   };
 }
 
@@ -104,10 +104,11 @@ function partsOf(stored: Buffer, { isChecked, sender }: DueMail, hostname: strin
   // Quoted text is the sender's: it names no result.
   const said = (value ?? '').replace(QUOTED, '');
   const found = /;\s*arc=(pass|fail)\b/.exec(said)?.[1] as 'pass' | 'fail' | undefined;
-  // A sender that was not proven gets no DSN: it may be anybody's address.
-  const isProven = sender !== '' && (!isChecked || /;\s*(?:spf|dmarc)=pass\b/.test(said));
+  // A sender whose domain says that it did not send this gets no DSN.
+  const isForged = isChecked && /;\s*(?:spf=(?:soft)?fail|dmarc=fail)\b/.test(said);
+  const isTold = sender !== '' && !isForged;
   const results = value ?? `${hostname}; none`;
-  return { body: stored.subarray(start), results, chain: found ?? ('none' as const), isProven };
+  return { body: stored.subarray(start), results, chain: found ?? ('none' as const), isTold };
 }
 
 const isOwn = (line: HeaderLine, hostname: string): boolean =>
