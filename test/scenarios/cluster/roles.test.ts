@@ -15,7 +15,7 @@ testWith('nats-server')('nodes with different roles make a cluster that outlives
   const [api, mx, first, second] = cluster.nodes;
   t.deepEqual(
     cluster.nodes.map((node) => Object.keys(node.process.ready.listeners)),
-    [['imap', 'imaps', 'http'], ['mx'], [], []],
+    [['imap', 'imaps', 'sieve', 'http'], ['mx'], [], []],
   );
   await cluster.settled();
   const targets = () => [{ name: 'front', http: api!.http, mx: mx!.mx, imap: api!.imap }];
