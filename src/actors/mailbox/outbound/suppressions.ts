@@ -1,6 +1,6 @@
 // Suppressed addresses (decision 0098): a far side that refuses an address for good is not asked again for 30 days. Mail to such an address
-// fails at once, and goes out to its other recipients, until somebody retries the email. A suppression comes from the reply of a far side, or from a later bounce that is
-// believed, and names the address that was refused.
+// fails at once, and goes out to its other recipients, until somebody retries the email. A suppression comes from the reply of a far side,
+// or from a later bounce that is believed, and names the address that was refused.
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { foldedAddress } from '../../../mail-format/address.js';
 import { SUPPRESSED } from '../../../mail-format/outbound-status.js';

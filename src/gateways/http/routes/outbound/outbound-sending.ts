@@ -27,8 +27,9 @@ import { clock } from '../../../../store/clock.js';
 import { newId } from '../../../../store/ids/new-id.js';
 import type { InlineMessages } from '../../../../store/inline/inline-messages.js';
 import type { UploadField } from '../../pipeline/uploads.js';
-import { contentRefused, invalid, Problem } from '../../problem.js';
+import { invalid, Problem } from '../../problem.js';
 import { isoTime } from '../emails/email-shapes.js';
+import { judge } from './outbound-checks.js';
 import type { RecipientInput } from './outbound-shapes.js';
 import { type Sender, senderOf } from './sender.js';
 import { limitProblem } from './sending-problems.js';
@@ -75,7 +76,7 @@ export function addresseesOf(recipients: readonly RecipientInput[]): Addressee[]
 }
 
 /** The addresses are valid, and `from` is one of the sender's own. */
-interface OutgoingHeader {
+export interface OutgoingHeader {
   readonly from: string;
   readonly subject: string;
   readonly addressees: Addressee[];
@@ -189,20 +190,6 @@ export async function enqueue(
   if (refusal === 'sendingSuspended' || refusal === 'overLimit' || refusal === 'overMessageLimit')
     throw await limitProblem(sources.sending, accountId, refusal, outgoing.addressees.length);
   return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
-}
-
-/** Asks the content checks, which SMTP submission asks too. @throws Problem 400, 503 */
-async function judge(
-  { contentChecks }: OutboundSources,
-  { chunks }: SpooledContent,
-  id: string,
-  { from, addressees }: OutgoingHeader,
-  { remoteAddress, sender }: { readonly remoteAddress: string; readonly sender: Sender },
-): Promise<void> {
-  const envelope = { id, sender: from, recipients: addressees.map(({ address }) => address) };
-  const peer = { remoteAddress, helo: '', accountId: sender.accountId, user: sender.email };
-  const judgement = await contentChecks.judge({ authenticated: undefined, chunks }, envelope, peer);
-  if ('reply' in judgement) throw contentRefused(judgement);
 }
 
 /**
