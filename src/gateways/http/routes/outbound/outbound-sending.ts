@@ -76,7 +76,7 @@ export function addresseesOf(recipients: readonly RecipientInput[]): Addressee[]
 }
 
 /** The addresses are valid, and `from` is one of the sender's own. */
-export interface OutgoingHeader {
+interface OutgoingHeader {
   readonly from: string;
   readonly subject: string;
   readonly addressees: Addressee[];
@@ -168,7 +168,8 @@ export async function enqueue(
   };
   const { accountId } = sender;
   const outcome = await composed(sources, sender, outgoing, fields, async (content) => {
-    await judge(sources, content, id, outgoing, { remoteAddress, sender });
+    const { from, addressees } = outgoing;
+    await judge(sources.contentChecks, content, { id, from, addressees, remoteAddress, sender });
     const summary = summarize(content.index);
     const mailbox = sources.mailboxes.of(accountId);
     const stored = async () => {
