@@ -300,17 +300,18 @@ export class Delivery {
     const { localAccountIds, localOnward } = placedOnce(outcome, this.#localAccountIds);
     const [first, ...others] = localAccountIds;
     if (first === undefined) return rest;
-    const onward = Object.entries(localOnward).map(([accountId, { targets, isPlaced }]) => ({
-      [accountId]: { targets: [...targets], isPlaced },
-    }));
+    const onward = Object.entries(localOnward).map(
+      ([accountId, { targets, isPlaced }]): [string, { targets: string[]; isPlaced: boolean }] => [
+        accountId,
+        { targets: [...targets], isPlaced },
+      ],
+    );
     return {
       ...rest,
       // The first has a member of its own, which nodes of 0.2.0 know.
       localAccountId: first,
       ...(others.length > 0 && { otherLocalAccountIds: others }),
-      ...(onward.length > 0 && {
-        localOnward: Object.assign({}, ...onward) as Report['outcomes'][number]['localOnward'],
-      }),
+      ...(onward.length > 0 && { localOnward: Object.fromEntries(onward) }),
     };
   }
 

@@ -8,6 +8,7 @@ import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import { readDkimKey } from '../../mail-format/authentication/dkim-key.js';
 import { SenderRewriting } from '../../mail-format/srs.js';
 import { clock } from '../../store/clock.js';
+import { StoreFault } from '../../store/errors.js';
 import { newId } from '../../store/ids/new-id.js';
 import { postgresPreferences } from '../../store/postgres/accounts/preferences.js';
 import { postgresAutomaticMail } from '../../store/postgres/mailbox/due-mail.js';
@@ -52,7 +53,13 @@ export function startArrivalMail(
     async seal(message, seal) {
       // Nodes that forward nothing do not load it, because it is large.
       const { createSealer } = await import('../../message-checks/mailauth/arc-seal.js');
-      return createSealer(keys)(message, seal);
+      try {
+        return await createSealer(keys)(message, seal);
+      } catch (err) {
+        if (err instanceof StoreFault) throw err;
+        log.warn({ domain: seal.domain, err }, 'a forwarded message could not be sealed: it leaves without a seal');
+        return '';
+      }
     },
     hostname: config.hostname,
     now: () => clock.now(),

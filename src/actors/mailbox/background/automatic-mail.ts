@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
 import { summarize } from '../../../mail-format/summary.js';
 import { type BlobStore, blobOf } from '../../../store/blobs.js';
+import { clock } from '../../../store/clock.js';
 import type { AutomaticKind, DueMail } from '../../../store/mailbox-rows.js';
 import { ActorFault } from '../../runtime/errors.js';
 import { addressed } from '../outbound/automatic.js';
@@ -19,6 +20,8 @@ const IN_A_ROW = 10;
 const MOST_FOUND = 1_000;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
+/** A message that cannot be written for so long is given up: the account gets the copy that only the due row has. */
+const GIVE_UP_MS = 24 * 3_600_000;
 
 /** A message that the server has written. */
 interface WrittenMail {
@@ -60,7 +63,11 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
 
   async function send(accountId: string, due: DueMail): Promise<void> {
     const { id: dueId, kind, targets } = due;
-    const written = await write[kind]!(accountId, due);
+    const written = await write[kind]!(accountId, due).catch((err: unknown) => {
+      if (clock.now() - due.receivedAt < GIVE_UP_MS) throw err;
+      log.warn({ accountId, dueId, kind, err }, 'mail that is due because mail arrived could not be written for a day');
+      return { skip: 'it could not be written' };
+    });
     const mailbox = mailboxes.of(accountId);
     if ('skip' in written) {
       await mailbox.ask('sendAutomaticMail', { dueId, outgoing: null });

@@ -1,6 +1,5 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have judged it. `announce` does the same for an email
 // that another component has stored.
-
 import { SEEN } from '../../../mail-format/flags.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';

@@ -12,6 +12,8 @@ create table due_automatic_mail (
   primary key (account_id, id)
 );
 create index due_automatic_mail_blob on due_automatic_mail (blob);
+-- What is not queued is looked for often; what waits for its outcome may stay for days.
+create index due_automatic_mail_waiting on due_automatic_mail (account_id) where detail ->> 'isQueued' = 'false';
 
 -- What an accepted message is for this account alone: the address that was written to, and targets elsewhere.
 alter table inbound add column delivery json;
