@@ -1,6 +1,7 @@
 // Runs the active script of an account on mail that arrives, behind its filters, and adds its actions to the plan of the delivery
 // (decision 0104). Filters that stop, or delete the email, end the evaluation: no script runs. `keep` leaves the email where the filters have
 // put it; a script that files it takes it out of there.
+import { LRUCache } from 'lru-cache';
 import { shownName } from '../../../mail-format/folder-name.js';
 import type { FileintoAction, KeepAction, SieveAction } from '../../../mail-format/sieve/actions.js';
 import { compileSieve, runSieve } from '../../../mail-format/sieve/index.js';
@@ -28,8 +29,8 @@ const ROLES: Readonly<Record<string, FolderRow['role']>> = {
 
 type Scripts = Pick<SieveScripts, 'active' | 'content'>;
 
-/** The keys are contents; null stands for a faulty script. */
-const compiled = new Map<string, SieveScript | null>();
+/** The keys are contents; a faulty script is undefined. */
+const compiled = new LRUCache<string, { readonly script: SieveScript | undefined }>({ max: MOST_COMPILED });
 
 /** The script that runs when mail arrives; undefined without one. A stored script that is faulty is none. */
 export function activeScript(scripts: Scripts): SieveScript | undefined {
@@ -50,15 +51,13 @@ export function readsBody(scripts: Scripts, script: SieveScript, seen = new Set<
 function scriptNamed(scripts: Scripts, name: string): SieveScript | undefined {
   const content = scripts.content(name);
   if (content === undefined) return undefined;
-  let script = compiled.get(content);
-  if (script === undefined) {
+  let known = compiled.get(content);
+  if (known === undefined) {
     const result = compileSieve(content);
-    script = 'script' in result ? result.script : null;
+    known = { script: 'script' in result ? result.script : undefined };
+    compiled.set(content, known);
   }
-  compiled.delete(content);
-  compiled.set(content, script);
-  if (compiled.size > MOST_COMPILED) compiled.delete(compiled.keys().next().value!);
-  return script ?? undefined;
+  return known.script;
 }
 
 /** Adds what the active script decides to the result of the filters. It may create folders. */
