@@ -137,6 +137,14 @@ export interface ArrivedEnvelope {
 export const AUTOMATIC_KINDS = ['forward', 'vacation', 'reject'] as const;
 export type AutomaticKind = (typeof AUTOMATIC_KINDS)[number];
 
+/** What filters have decided about mail of which the account keeps no email yet. */
+export interface CopyPlacing {
+  readonly folderIds: readonly string[];
+  readonly labelIds: readonly string[];
+  /** Names of flags and keywords. */
+  readonly flags: readonly string[];
+}
+
 /** A message that the server must send because a message arrived (docs/decisions/0097). */
 export interface DueMail extends ArrivedEnvelope {
   /** The outbound email gets this id. */
@@ -150,6 +158,8 @@ export interface DueMail extends ArrivedEnvelope {
   readonly targets: readonly string[];
   /** The account keeps no email of the arrived message: it gets one if this message fails. The summary is that of the arrived message. */
   readonly copy: MessageSummary | null;
+  /** Where the filters put the copy; absent: in the inbox. */
+  readonly placing?: CopyPlacing | undefined;
   /** The message begins with fields in which the MX wrote the results of its checks. */
   readonly isChecked: boolean;
   /** The message is queued: the row waits for its outcome, because of the copy. */

@@ -7,7 +7,7 @@ export const NO_DELIVERY_SLOTS: DeliverySlots = { reserve: () => undefined };
 export const NO_OUTBOUND = {
   bodyFilters: { note() {} },
   filterRuns: { note() {} },
-  automaticMail: { note() {} },
+  automaticMail: { note() {}, kept() {} },
   inlineMessages: { find: () => undefined, decline() {}, weightOf: () => 0, receive: () => () => {} },
   blobs: {
     index: () => Promise.reject(new Error('no message is sent here')),

@@ -49,9 +49,10 @@ export const automaticOperations = {
    * has ended it.
    */
   sendAutomaticMail: command({
-    payload: object({ dueId: string(), outgoing: nullable(outgoing) }),
-    /** `outboundId`: null when nothing is queued. */
-    reply: object({ outboundId: nullable(string()) }),
+    /** `arrived`: the summary of the arrived message, of which the account has no email, and gets one when the limit is reached. */
+    payload: object({ dueId: string(), outgoing: nullable(outgoing), arrived: optional(messageSummary) }),
+    /** `outboundId`: null when nothing is queued. `over`: the account has forwarded to too many recipients in this time. */
+    reply: object({ outboundId: nullable(string()), over: optional(enums(['hour', 'day'])) }),
     onRepeat: 'harmless',
   }),
   /** Messages that are due and not queued yet, at most 100, in the order in which their mail arrived. */

@@ -255,6 +255,7 @@ async function commitBatch(
   for (const [slot, started] of begun) slot.begin(started);
   startWork(sources, state, tx, change, dead);
   tellLimits(sources, tx);
+  if (tx.dueMail.kept > 0) sources.automaticMail.kept(state.accountId, tx.dueMail.kept);
   const { modseqBefore, modseqAfter, changes } = change;
   return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
 }

@@ -41,12 +41,16 @@ export function exceededLimit(
   return exceeded.find(({ isAlone }) => isAlone) ?? exceeded[0];
 }
 
-/** The recipients that count for the limits. */
-export function sentIn(minutes: Iterable<SendingMinute>, now: number): SentRecipients {
+/** The recipients that count for the limits; `what`: those of the user, or of forwards. */
+export function sentIn(
+  minutes: Iterable<SendingMinute>,
+  now: number,
+  what: 'recipients' | 'forwarded' = 'recipients',
+): SentRecipients {
   const first = { hour: firstMinuteOf('hour', now), day: firstMinuteOf('day', now) };
   const sent = { hour: 0, day: 0 };
-  for (const { minute, recipients } of minutes)
-    for (const period of PERIODS) if (minute >= first[period]) sent[period] += recipients;
+  for (const counted of minutes)
+    for (const period of PERIODS) if (counted.minute >= first[period]) sent[period] += counted[what];
   return sent;
 }
 

@@ -82,7 +82,10 @@ export function startArrivalMail(
     accounts: async (limit: number) => (ownership.owned.length === 0 ? [] : store.accountsDue(ownership.owned, limit)),
     intervalMs: LOOK_MS,
   };
-  const automaticMail = startAutomaticMail({ write: { forward, vacation }, blobs, mailboxes, look, log });
+  const automaticMail = startAutomaticMail({
+    ...{ write: { forward, vacation }, blobs, mailboxes, look, log },
+    ...(context.observability.metrics !== undefined && { meter: context.observability.metrics.forwards }),
+  });
   addJob(context, 'mail that is due because mail arrived', () => automaticMail.stop());
   return automaticMail;
 }

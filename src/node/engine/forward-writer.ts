@@ -2,17 +2,20 @@
 // signatures remain valid. The envelope sender is rewritten (SRS), what the MX found is sealed (ARC), and Delivered-To tells later hosts, and
 // this one, which addresses the message has passed.
 import type { WriteMail } from '../../actors/mailbox/background/automatic-mail.js';
+import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
 import { canonicalAddress, parseSender } from '../../mail-format/address.js';
 import { claimsToBeFrom } from '../../mail-format/authentication/authentication-results.js';
 import { fieldValue, type HeaderLine, headerIn, headerLines } from '../../mail-format/header/header-lines.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
+import type { MessageIndex } from '../../mail-format/message-index.js';
 import type { SenderRewriting } from '../../mail-format/srs.js';
+import { summarize } from '../../mail-format/summary.js';
 import type { SealMessage } from '../../message-checks/mailauth/arc-seal.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { DueMail } from '../../store/mailbox-rows.js';
 
 export interface ForwardWriterOptions {
-  readonly blobs: Pick<BlobStore, 'index' | 'read'>;
+  readonly blobs: Pick<BlobStore, 'index' | 'stream'>;
   readonly directory: {
     hosts(domain: string): Promise<boolean>;
     isAddressOf(accountId: string, address: string): Promise<boolean>;
@@ -26,6 +29,12 @@ export interface ForwardWriterOptions {
   /** ms since the epoch. */
   readonly now: () => number;
 }
+
+/** Octets of messages that are in memory at a time, and those of one account: the next one waits, and a larger one has all for itself. */
+const MOST_OCTETS = 48 * 1024 * 1024;
+const MOST_OCTETS_OF_ACCOUNT = 36 * 1024 * 1024;
+/** Octets that are left free before a message for the new fields, so that no other copy of it is made. */
+const FIELDS_OCTETS = 64 * 1024;
 
 /** The most `Delivered-To` fields that are compared with the addresses of the account. */
 const MOST_PASSED = 100;
@@ -70,6 +79,21 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     return options.rewriting.rewrite(sender, domain, options.now()) ?? '';
   }
 
+  const memory = new FairSemaphore({ total: MOST_OCTETS, share: MOST_OCTETS_OF_ACCOUNT });
+
+  async function written(accountId: string, due: DueMail, { index, address, to }: Forwarded) {
+    const message = new MessageBuffer(index.size);
+    for await (const piece of blobs.stream(due.blob, 0, index.size)) message.append(piece);
+    const { start, results, chain, isTold } = partsOf(message.octets, due, hostname);
+    message.dropFirst(start);
+    message.prepend(Buffer.from(`Delivered-To: ${address}\r\n`));
+    const domain = await hostedDomain(accountId, address);
+    if (domain !== undefined)
+      message.prepend(Buffer.from(await options.seal(message.octets, { domain, results, chain }), 'latin1'));
+    const sender = await senderOf(due, to, domain);
+    return { message: message.octets, sender, to, reportTo: isTold ? due.sender : null };
+  }
+
   return async (accountId, due) => {
     const index = await blobs.index(due.blob);
     const address = await passedBy(accountId, due);
@@ -77,17 +101,59 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     if (exceedsHopLimit(index)) return { skip: 'the message has passed too many hosts' };
     if (await hasPassed(accountId, due, index.deliveredTo)) return { skip: 'the message has passed this account' };
     const targets = due.targets.filter((target) => !index.deliveredTo.some((passed) => isSame(passed, target)));
-    const allowed = due.further?.['isOnward'] === true ? targets : await ownTargets(accountId, targets);
-    if (allowed.length === 0) return { skip: 'no target is left' };
-    const stored = Buffer.from(await blobs.read(due.blob, 0, index.size));
-    const { body, results, chain, isTold } = partsOf(stored, due, hostname);
-    const marked = Buffer.concat([Buffer.from(`Delivered-To: ${address}\r\n`), body]);
-    const domain = await hostedDomain(accountId, address);
-    const seal = domain === undefined ? '' : await options.seal(marked, { domain, results, chain });
-    const sender = await senderOf(due, allowed, domain);
-    const message = Buffer.concat([Buffer.from(seal, 'latin1'), marked]);
-    return { message, sender, to: allowed, reportTo: isTold ? due.sender : null };
+    const to = due.further?.['isOnward'] === true ? targets : await ownTargets(accountId, targets);
+    if (to.length === 0) return { skip: 'no target is left' };
+    const permit = await memory.acquire(accountId, { weight: index.size });
+    try {
+      const mail = await written(accountId, due, { index, address, to });
+      const isElsewhere = due.further?.['isPlaced'] === false;
+      return { ...mail, ...(isElsewhere && { arrived: summarize(index) }), release: () => permit.release() };
+    } catch (error) {
+      permit.release();
+      throw error;
+    }
   };
+}
+
+interface Forwarded {
+  readonly index: MessageIndex;
+  /** The address that the message is marked with. */
+  readonly address: string;
+  readonly to: readonly string[];
+}
+
+/** A message in one buffer, with room before it. */
+class MessageBuffer {
+  #buffer: Buffer;
+  #start = FIELDS_OCTETS;
+  #end = FIELDS_OCTETS;
+
+  constructor(size: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(FIELDS_OCTETS + size);
+  }
+
+  get octets(): Buffer {
+    return this.#buffer.subarray(this.#start, this.#end);
+  }
+
+  append(piece: Uint8Array): void {
+    this.#buffer.set(piece, this.#end);
+    this.#end += piece.length;
+  }
+
+  dropFirst(octets: number): void {
+    this.#start += octets;
+  }
+
+  prepend(fields: Buffer): void {
+    if (fields.length > this.#start) {
+      this.#buffer = Buffer.concat([Buffer.alloc(fields.length), this.octets]);
+      this.#start = fields.length;
+      this.#end = this.#buffer.length;
+    }
+    this.#start -= fields.length;
+    this.#buffer.set(fields, this.#start);
+  }
 }
 
 const isSame = (one: string, other: string): boolean => canonicalAddress(one) === canonicalAddress(other);
@@ -95,7 +161,7 @@ const isSame = (one: string, other: string): boolean => canonicalAddress(one) ==
 /** Quoted strings and comments of a header field (RFC 5322 §3.2). */
 const QUOTED = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g;
 
-/** The message without the Return-Path of its delivery here, and what the MX wrote about it. */
+/** Where the message begins without the Return-Path of its delivery here, and what the MX wrote about it. */
 function partsOf(stored: Buffer, { isChecked, sender }: DueMail, hostname: string) {
   const lines = headerLines(headerIn(stored));
   const start = lines[0]?.name === 'return-path' ? lines[0].end : 0;
@@ -108,7 +174,7 @@ function partsOf(stored: Buffer, { isChecked, sender }: DueMail, hostname: strin
   const isForged = isChecked && /;\s*(?:spf=(?:soft)?fail|dmarc=fail)\b/.test(said);
   const isTold = sender !== '' && !isForged;
   const results = value ?? `${hostname}; none`;
-  return { body: stored.subarray(start), results, chain: found ?? ('none' as const), isTold };
+  return { start, results, chain: found ?? ('none' as const), isTold };
 }
 
 const isOwn = (line: HeaderLine, hostname: string): boolean =>

@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
+import type { ForwardMeter } from '../../actors/mailbox/background/automatic-mail.js';
 import type { MergeMeter } from '../../actors/mailbox/search/search-merging.js';
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { SendingMeter } from '../../actors/sending/meter.js';
@@ -27,6 +28,7 @@ import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
 import { feedbackMeter } from './feedback-metrics.js';
+import { forwardMeter } from './forward-metrics.js';
 import {
   blockListMeter,
   checkMeter,
@@ -68,6 +70,7 @@ export interface Metrics {
   readonly smtpClient: SmtpClientMeter;
   /** The limits of recipients. */
   readonly sending: SendingMeter;
+  readonly forwards: ForwardMeter;
   readonly certificates: CertificateMeter;
   readonly feedback: FeedbackMeter;
   watchEngine(parts: EngineParts): void;
@@ -139,6 +142,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     deliveries: deliveryMeter(outbound),
     smtpClient: smtpClientMeter(outbound),
     sending: sendingMeter(families),
+    forwards: forwardMeter(families),
     certificates: certificateMeter(families),
     feedback: feedbackMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),

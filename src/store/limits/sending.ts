@@ -14,6 +14,8 @@ export interface SendingCounts {
 /** `minute`: minutes since the epoch. */
 export interface SendingMinute extends SendingCounts {
   readonly minute: number;
+  /** Recipients to whom mail that arrived was sent on. They do not count as `recipients`. */
+  readonly forwarded: number;
 }
 
 /** What one commit counts. `addresses`: those to which the account writes for the first time, in canonical form. */

@@ -194,13 +194,18 @@ export async function mailboxWorld(
   const filterRuns = startFilterRunning({ texts, mailboxes, log, retryMs: 10 });
   /** Accounts with due automatic mail, in the order of the commits. */
   const automaticDue: string[] = [];
+  /** The numbers of messages that are not sent on because too much is due. */
+  const automaticKept: number[] = [];
   const behavior = mailboxBehavior({
     store,
     texts,
     search: NO_SEARCH,
     bodyFilters,
     filterRuns,
-    automaticMail: { note: (accountId) => void automaticDue.push(accountId) },
+    automaticMail: {
+      note: (accountId) => void automaticDue.push(accountId),
+      kept: (_, count) => void automaticKept.push(count),
+    },
     inlineMessages,
     blobs,
     outbound,
@@ -279,6 +284,7 @@ export async function mailboxWorld(
     /** Ids of outbound emails for which a wake-up was sent. */
     noted,
     automaticDue,
+    automaticKept,
     /** Assigns slots to deliveries that begin with the commit of their email; none unless a test replaces it. */
     deliverySlots,
     inside,

@@ -10,8 +10,8 @@ import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 export type Kind = 'delivered' | 'temporary' | 'permanent';
 
 /** Starts a world with the account of a sender, until the test ends. */
-export async function sender(t: Teardown) {
-  const world = await mailboxWorld();
+export async function sender(t: Teardown, limits: Parameters<typeof mailboxWorld>[1] = {}) {
+  const world = await mailboxWorld(undefined, limits);
   t.teardown(world.end);
   const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   return { world, accountId, mailbox: world.mailboxes.of(accountId) };

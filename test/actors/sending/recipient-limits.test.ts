@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 29, 12, 0, 30);
 
 const counted = (minute: number, recipients: number): SendingMinute => ({
-  ...{ minute, recipients, strangers: 0, refused: 0 },
+  ...{ minute, recipients, strangers: 0, refused: 0, forwarded: 0 },
 });
 
 test('a message is refused by the first limit that it exceeds, and by one that it exceeds alone before others', (t) => {

@@ -39,12 +39,13 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
 function countSending(account: AccountRows, { sent }: MailboxChange): void {
   if (sent === undefined) return;
   const { addresses, minute, ...added } = sent;
-  const before = account.sentMinutes.get(minute) ?? { recipients: 0, strangers: 0, refused: 0 };
+  const before = account.sentMinutes.get(minute) ?? { recipients: 0, strangers: 0, refused: 0, forwarded: 0 };
   account.sentMinutes.set(minute, {
     minute,
     recipients: before.recipients + added.recipients,
     strangers: before.strangers + added.strangers,
     refused: before.refused + added.refused,
+    forwarded: before.forwarded + added.forwarded,
   });
   for (const address of addresses) account.knownRecipients.add(address);
 }

@@ -2,7 +2,7 @@
 // mailbox to queue it. What is due is in the store, so the next owner of the mailbox continues; the mailbox queues each message once.
 import type { Logger } from 'pino';
 import { type WorkAttempt, WorkQueue } from '../../../concurrency/work-queue.js';
-import { summarize } from '../../../mail-format/summary.js';
+import { type MessageSummary, summarize } from '../../../mail-format/summary.js';
 import { type BlobStore, blobOf } from '../../../store/blobs.js';
 import { clock } from '../../../store/clock.js';
 import type { AutomaticKind, DueMail } from '../../../store/mailbox-rows.js';
@@ -31,6 +31,10 @@ interface WrittenMail {
   readonly to: readonly string[];
   /** The address that is told when the message fails; null: nobody. */
   readonly reportTo: string | null;
+  /** The summary of a message that arrived, and of which the account has no email. */
+  readonly arrived?: MessageSummary;
+  /** Ends the use of the memory that the message takes. */
+  release?(): void;
 }
 
 /**
@@ -42,6 +46,14 @@ export type WriteMail = (accountId: string, due: DueMail) => Promise<WrittenMail
 export interface AutomaticMailNotes {
   /** Reports that mail of the account is due. */
   note(accountId: string): void;
+  /** Reports messages that the account keeps, and does not send on, because it has too much that is due. */
+  kept(accountId: string, count: number): void;
+}
+
+/** What the metrics of the node are told. */
+export interface ForwardMeter {
+  /** Messages are not sent on, because too much is due, or too much was sent on within an hour or a day. */
+  kept(why: 'due' | 'hour' | 'day', count: number): void;
 }
 
 export interface AutomaticMail extends AutomaticMailNotes {
@@ -52,6 +64,7 @@ export interface AutomaticMailOptions {
   readonly write: Readonly<Partial<Record<AutomaticKind, WriteMail>>>;
   readonly blobs: Pick<BlobStore, 'put'>;
   readonly mailboxes: Mailboxes;
+  readonly meter?: ForwardMeter;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Finds what is due in mailboxes that are not loaded; asked every `intervalMs`. Absent: only reports count. */
   readonly look?: { accounts(limit: number): Promise<readonly string[]>; readonly intervalMs: number };
@@ -59,7 +72,7 @@ export interface AutomaticMailOptions {
 }
 
 export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail {
-  const { write, blobs, mailboxes, log, look, retryMs = RETRY_MS } = options;
+  const { write, blobs, mailboxes, meter, log, look, retryMs = RETRY_MS } = options;
 
   async function send(accountId: string, due: DueMail): Promise<void> {
     const { id: dueId, kind, targets } = due;
@@ -68,19 +81,33 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
       log.warn({ accountId, dueId, kind, err }, 'mail that is due because mail arrived could not be written for a day');
       return { skip: 'it could not be written' };
     });
-    const mailbox = mailboxes.of(accountId);
     if ('skip' in written) {
-      await mailbox.ask('sendAutomaticMail', { dueId, outgoing: null });
+      await mailboxes.of(accountId).ask('sendAutomaticMail', { dueId, outgoing: null });
       log.info({ accountId, dueId, kind, targets, why: written.skip }, 'mail that arrived is not answered or sent on');
       return;
     }
-    const { message, sender, to, reportTo } = written;
+    try {
+      await queue(accountId, due, written);
+    } finally {
+      written.release?.();
+    }
+  }
+
+  async function queue(accountId: string, { id: dueId, kind }: DueMail, written: WrittenMail): Promise<void> {
+    const { message, sender, to, reportTo, arrived } = written;
     const content = blobOf(message);
     await blobs.put(content);
     const summary = summarize(content.index);
     const outgoing = { blob: content.hash, summary, sender, recipients: addressed(...to), reportTo };
-    const { reply } = await mailbox.ask('sendAutomaticMail', { dueId, outgoing });
-    log.info({ accountId, dueId, kind, to, outboundId: reply?.outboundId }, 'mail was queued because mail arrived');
+    const about = { dueId, outgoing, ...(arrived !== undefined && { arrived: arrived }) };
+    const { reply } = await mailboxes.of(accountId).ask('sendAutomaticMail', about);
+    const { outboundId, over } = reply ?? {};
+    if (over === undefined)
+      log.info({ accountId, dueId, kind, to, outboundId }, 'mail was queued because mail arrived');
+    else {
+      meter?.kept(over, 1);
+      log.warn({ accountId, dueId, to, over }, 'the account keeps mail that it would send on: its limit is reached');
+    }
   }
 
   /** The account then waits behind the others, if more is due. */
@@ -104,7 +131,7 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
   }
 
   const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';
-  const queue = new WorkQueue({
+  const accounts = new WorkQueue({
     work,
     failed(accountId, err) {
       if (!isGone(err)) log.warn({ accountId, err }, 'mail that is due because mail arrived waits');
@@ -114,11 +141,15 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     most: MOST_WAITING,
     backoff: { firstMs: retryMs, longestMs: LONGEST_RETRY_MS },
   });
-  const looks = look && startLooks(look, queue, log);
+  const looks = look && startLooks(look, accounts, log);
   return {
-    note: (accountId) => void queue.add(accountId),
+    note: (accountId) => void accounts.add(accountId),
+    kept(accountId, count) {
+      meter?.kept('due', count);
+      log.warn({ accountId, count }, 'the account keeps mail that it would send on: too much is due');
+    },
     async stop() {
-      await Promise.all([looks?.stop(), queue.stop()]);
+      await Promise.all([looks?.stop(), accounts.stop()]);
     },
   };
 }

@@ -19,7 +19,15 @@ import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
 import { type FlagSet, keptFlags } from './flags.js';
-import { dueForwards, dueVacationReply, forwardsOf, sendOnward } from './forwarding.js';
+import {
+  dueForwards,
+  dueIdOf,
+  dueVacationReply,
+  type Forwards,
+  forwardsOf,
+  NO_FORWARDS,
+  sendOnward,
+} from './forwarding.js';
 import { goesToJunk } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
 
@@ -157,20 +165,24 @@ interface Placed {
 function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   // No junk goes elsewhere: the account finds it in its Junk folder.
   if (mail.isJunk === true) return { emailId: placeJunk(tx, mail), isNeeded: true };
-  const { blob, receivedAt, summary, read, scripted, onward } = mail;
-  if (onward !== undefined && !onward.isPlaced) {
+  const { blob, receivedAt, summary, read, scripted } = mail;
+  const onward = mail.onward !== undefined && tx.dueMail.hasRoom() ? mail.onward : undefined;
+  if (onward?.isPlaced === false) {
     tx.begin();
     sendOnward(tx, mail, onward);
     return { emailId: null, isNeeded: true };
   }
   const result = afterScript(tx, planDelivery(tx.filters.all(), factsOf(summary, read)), scripted, mail.envelope);
   const { plan } = result;
-  const forwards = forwardsOf(tx.dueMail.forwarding, result);
-  tx.begin();
-  if (onward !== undefined) sendOnward(tx, mail, onward);
-  countMatches(tx, result);
-  dueForwards(tx, mail, forwards);
   const folderIds = foldersOf(tx, plan);
+  const forwards = forwardsIn(tx, result, folderIds);
+  tx.begin();
+  // A target of both gets the message once.
+  const others = onward?.targets.filter((target) => !forwards.targets.includes(target)) ?? [];
+  if (onward !== undefined) sendOnward(tx, mail, { ...onward, targets: others });
+  countMatches(tx, result);
+  const placing = { folderIds, labelIds: labelsOf(tx, plan), flags: [...plan.flags] };
+  dueForwards(tx, mail, forwards, { placing: plan.remove ? undefined : placing });
   const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
   if (isNew && !plan.remove) dueVacationReply(tx, mail);
   if (!forwards.isKept) {
@@ -189,6 +201,16 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   tx.announceUnread();
   return { emailId: id, isNeeded: true };
 }
+
+/** Nothing is sent on of mail that filters put in Junk; without room for more due mail the account keeps what it would send on. */
+function forwardsIn(tx: MailboxTransaction, result: FilterResult, folderIds: readonly string[]): Forwards {
+  if (isInJunk(tx, folderIds)) return NO_FORWARDS;
+  const forwards = forwardsOf(tx.dueMail.forwarding, result);
+  return forwards.targets.length === 0 || tx.dueMail.hasRoom() ? forwards : NO_FORWARDS;
+}
+
+const isInJunk = (tx: MailboxTransaction, folderIds: readonly string[]): boolean =>
+  folderIds.length > 0 && folderIds.every((id) => tx.folders.row(id)!.role === 'junk');
 
 /** Junk mail is announced to nobody, and no filter moves it: users find it in the Junk folder. */
 function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail): string {
@@ -213,11 +235,11 @@ function announce(
   const envelope = UNKNOWN_ENVELOPE;
   const placed = tx.prefetched.placedWithEmail.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
   // Only what arrives in the inbox is sent on; the email is the copy, unless a filter deletes it.
-  if (placed.some(({ folderId }) => folderId === tx.folders.rowOf('inbox').id)) {
-    const { targets } = forwardsOf(tx.dueMail.forwarding, result);
-    dueForwards(tx, arrivedOf(row, envelope), { targets, isKept: !plan.remove });
-  }
-  if (plan.remove) {
+  const isInInbox = placed.some(({ folderId }) => folderId === tx.folders.rowOf('inbox').id);
+  const { targets, isKept } = isInInbox ? forwardsIn(tx, result, foldersOf(tx, plan)) : { targets: [], isKept: false };
+  const id = dueIdOf(emailId, 'announce');
+  dueForwards(tx, arrivedOf(row, envelope), { targets, isKept: !plan.remove }, { id });
+  if (plan.remove && !isKept) {
     endDelivery(tx, slot, placed);
     tx.announceUnread();
     return { reply: { isKept: tx.findShown(emailId) >= 0 } };
@@ -262,12 +284,16 @@ function applyBodyFilters(
   const matched = upToLast(matching);
   const plan = planOf(matched);
   countMatches(tx, { matched });
-  if (plan.forwardTo.size > 0) {
-    const { envelope } = awaitingBody;
-    const mail = arrivedOf(rowOf(tx, emailId), envelope ?? UNKNOWN_ENVELOPE);
-    dueForwards(tx, mail, { targets: [...plan.forwardTo], isKept: !plan.remove });
+  // Somebody may have put the email in Junk since.
+  const isJunk = isInJunk(tx, foldersOf(tx, plan)) || isInJunk(tx, tx.folders.holding(slot));
+  const targets = isJunk ? [] : [...plan.forwardTo];
+  const hasRoom = targets.length === 0 || tx.dueMail.hasRoom();
+  if (targets.length > 0 && hasRoom) {
+    const mail = arrivedOf(rowOf(tx, emailId), awaitingBody.envelope ?? UNKNOWN_ENVELOPE);
+    const id = dueIdOf(emailId, 'applyBodyFilters');
+    dueForwards(tx, mail, { targets, isKept: !plan.remove }, { id });
   }
-  if (plan.remove) endDelivery(tx, slot, awaitingBody.placed);
+  if (plan.remove && hasRoom) endDelivery(tx, slot, awaitingBody.placed);
   else {
     assignLabels(tx, slot, plan);
     moveDelivered(tx, slot, plan, awaitingBody.placed);

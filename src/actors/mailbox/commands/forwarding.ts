@@ -1,10 +1,10 @@
 // Which mail an account sends on, and whether it keeps a copy (docs/decisions/0097): its own forwarding, filters that forward, and aliases
 // whose targets are elsewhere. The commit that places a message records what is due; it is sent afterwards.
-
+import { createHash } from 'node:crypto';
 import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
-import type { ArrivedEnvelope } from '../../../store/mailbox-rows.js';
+import type { ArrivedEnvelope, CopyPlacing } from '../../../store/mailbox-rows.js';
 import type { Forwarding } from '../../../store/preferences.js';
 import type { FilterResult } from '../filters/delivery-plan.js';
 import type { MailboxTransaction } from '../state/transaction.js';
@@ -24,6 +24,9 @@ interface Arrived {
   readonly envelope: ArrivedEnvelope;
 }
 
+/** What is sent on of mail that goes to Junk: nothing. */
+export const NO_FORWARDS: Forwards = { targets: [], isKept: true };
+
 /** The copy is kept while a filter waits for the body: what it does needs an email. */
 export function forwardsOf(
   { isEnabled, address, keepCopy }: Forwarding,
@@ -40,10 +43,22 @@ export function dueForwards(
   tx: MailboxTransaction,
   { blob, receivedAt, summary, envelope }: Arrived,
   { targets, isKept }: Forwards,
+  { placing, id }: { readonly placing?: CopyPlacing | undefined; readonly id?: string } = {},
 ): void {
   if (targets.length === 0) return;
-  const copy = isKept ? null : summary;
-  tx.dueMail.add({ kind: 'forward', blob, receivedAt, ...envelope, targets, copy, isChecked: isCheckedBy(summary) });
+  const copy = isKept ? { copy: null } : { copy: summary, ...(placing !== undefined && { placing }) };
+  const isChecked = isCheckedBy(summary);
+  const further = id === undefined ? {} : { further: { isRepeatable: true } };
+  tx.dueMail.add({ kind: 'forward', blob, receivedAt, ...envelope, targets, ...copy, isChecked, ...further }, id);
+}
+
+/**
+ * The id of what is due because a command has looked at an email: the command may be repeated long afterwards. It has the time of the
+ * email's id.
+ */
+export function dueIdOf(emailId: string, command: 'announce' | 'applyBodyFilters'): string {
+  const digest = createHash('sha256').update(`${command} ${emailId.toLowerCase()}`).digest('hex');
+  return `${emailId.toLowerCase().slice(0, 19)}8${digest.slice(0, 3)}-${digest.slice(3, 15)}`;
 }
 
 const isCheckedBy = ({ hasAuthenticationResults }: MessageSummary): boolean => hasAuthenticationResults === true;
@@ -52,9 +67,10 @@ const isCheckedBy = ({ hasAuthenticationResults }: MessageSummary): boolean => h
 export function sendOnward(
   tx: MailboxTransaction,
   { blob, receivedAt, envelope, summary }: Arrived,
-  { targets }: Pick<SentOnward, 'targets'>,
+  { targets, isPlaced }: SentOnward,
 ): void {
-  const further = { isOnward: true };
+  if (targets.length === 0) return;
+  const further = { isOnward: true, isPlaced };
   const isChecked = isCheckedBy(summary);
   tx.dueMail.add({ kind: 'forward', blob, receivedAt, ...envelope, targets, copy: null, isChecked, further });
 }

@@ -7,7 +7,7 @@ import { NEVER, type Notify } from '../../../mail-format/reports/dsn-request.js'
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
-import type { Payload } from '../../runtime/protocol.js';
+import type { Payload, Reply } from '../../runtime/protocol.js';
 import type { AutomaticOutgoing } from '../automatic-operations.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
 import type { MailboxProtocol } from '../protocol.js';
@@ -22,8 +22,13 @@ const FAILURE: Notify = ['FAILURE'];
 
 export const automaticCommands: Pick<MailboxHandlers<MailboxProtocol>, 'sendAutomaticMail'> = {
   sendAutomaticMail: {
-    reads: ({ outgoing }) => (outgoing === null ? undefined : { outbound: { due: outgoing }, sending: {} }),
-    plan: (tx, payload) => ({ reply: { outboundId: send(tx, payload) } }),
+    reads({ dueId, outgoing }, { dueMail }) {
+      if (outgoing === null) return undefined;
+      const due = dueMail.get(dueId);
+      const outbound = { due: outgoing, ...(isRepeatable(due) && { id: dueId }) };
+      return { outbound, sending: { isCounting: due?.kind === 'forward' } };
+    },
+    plan: (tx, payload) => ({ reply: send(tx, payload) }),
   },
 };
 
@@ -36,22 +41,36 @@ export const automaticQueries: Pick<QueryHandlers<MailboxProtocol, MailboxState>
       if (due.length === MOST_SHOWN) break;
       if (!mail.isQueued) due.push(mail);
     }
-    const copied = due.map(({ further, targets, ...mail }) => {
+    const copied = due.map(({ further, targets, placing: _placing, ...mail }) => {
       return { ...mail, targets: [...targets], ...(further !== undefined && { further: { ...further } }) };
     });
     return { reply: { due: copied } };
   },
 };
 
-function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAutomaticMail'>): string | null {
-  const { dueId, outgoing } = payload;
+type Sent = Reply<MailboxProtocol, 'sendAutomaticMail'>;
+
+const NOTHING: Sent = { outboundId: null };
+
+function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAutomaticMail'>): Sent {
+  const { dueId, outgoing, arrived } = payload;
   const due = tx.dueMail.get(dueId);
-  if (due === undefined || due.isQueued) return null;
+  if (due === undefined || due.isQueued) return NOTHING;
   tx.begin();
+  if (isRepeatable(due) && outgoing !== null && tx.outbound.get(dueId) !== undefined) {
+    tx.dueMail.end(due);
+    return NOTHING;
+  }
   if (outgoing === null || !isWanted(tx, due)) {
     tx.dueMail.end(due);
     placeCopy(tx, due);
-    return null;
+    return NOTHING;
+  }
+  const over = due.kind === 'forward' ? tx.sending.forward(outgoing.recipients.length) : undefined;
+  if (over !== undefined) {
+    tx.dueMail.end(due);
+    placeCopy(tx, { ...due, copy: due.copy ?? arrived ?? null });
+    return { outboundId: null, over };
   }
   // The outcome of the outbound email may be known with this commit: it ends a row that is queued.
   if (due.copy === null) tx.dueMail.end(due);
@@ -61,8 +80,11 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
     placeCopy(tx, due);
   } else tx.dueMail.put({ ...due, isQueued: true });
   queueAutomatic(tx, dueId, outgoing, payload);
-  return dueId;
+  return { outboundId: dueId };
 }
+
+/** A command that was carried out again may have made it due again, after it was sent. */
+const isRepeatable = (due: DueMail | undefined): boolean => due?.further?.['isRepeatable'] === true;
 
 /** A sender gets one vacation reply: the commit that queues it also remembers the sender. */
 function isWanted(tx: MailboxTransaction, { kind, sender }: DueMail): boolean {

@@ -34,6 +34,10 @@ export class SendingMemory {
     return sentIn(this.#minutes.values(), now);
   }
 
+  forwarded(now: number): SentRecipients {
+    return sentIn(this.#minutes.values(), now, 'forwarded');
+  }
+
   /** The counts of an hour. */
   hour(now: number): SendingCounts {
     const first = firstMinuteOf('hour', now);
@@ -47,13 +51,14 @@ export class SendingMemory {
     return counts;
   }
 
-  evolve({ minute, addresses, recipients, strangers, refused }: CountedSending): void {
-    const before = this.#minutes.get(minute) ?? { recipients: 0, strangers: 0, refused: 0 };
+  evolve({ minute, addresses, recipients, strangers, refused, forwarded }: CountedSending): void {
+    const before = this.#minutes.get(minute) ?? { recipients: 0, strangers: 0, refused: 0, forwarded: 0 };
     this.#minutes.set(minute, {
       minute,
       recipients: before.recipients + recipients,
       strangers: before.strangers + strangers,
       refused: before.refused + refused,
+      forwarded: before.forwarded + forwarded,
     });
     this.know(addresses);
     const first = firstMinuteOf('day', minute * 60_000);

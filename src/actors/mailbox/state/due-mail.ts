@@ -5,6 +5,9 @@ import type { Forwarding } from '../../../store/preferences.js';
 import type { MailboxState } from './state.js';
 import { VacationChanges } from './vacation-replies.js';
 
+/** The most rows of an account: beyond them it keeps what it would send on. */
+const MOST_DUE = 1_000;
+
 /** What is known of a message of which mail becomes due. */
 export type DueContent = Omit<DueMail, 'id' | 'isQueued'>;
 
@@ -16,6 +19,9 @@ export class DueMailChanges {
   readonly #written = new Map<string, DueMail | undefined>();
   readonly vacation: VacationChanges;
   #forwarding: Forwarding;
+  /** Rows that the batch adds, less those that it ends. */
+  #further = 0;
+  #kept = 0;
 
   constructor(state: MailboxState, record: (change: ChangeContent) => void, otherId: () => string) {
     this.#state = state;
@@ -33,9 +39,21 @@ export class DueMailChanges {
     return this.#written.has(id) ? this.#written.get(id) : this.#state.dueMail.get(id);
   }
 
-  /** The commit that places a message calls this: the mail is sent after it, once. */
-  add(content: DueContent): void {
-    this.put({ ...content, id: this.#otherId(), isQueued: false });
+  /** Messages that the account keeps because too much is due. */
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /** Whether a further message may become due; otherwise the account keeps it, which is counted. */
+  hasRoom(): boolean {
+    const hasRoom = this.#state.dueMail.size + this.#further < MOST_DUE;
+    if (!hasRoom) this.#kept++;
+    return hasRoom;
+  }
+
+  /** The commit that places a message calls this: the mail is sent after it, once. Nothing is added twice with one id. */
+  add(content: DueContent, id = this.#otherId()): void {
+    if (this.get(id) === undefined) this.put({ ...content, id, isQueued: false });
   }
 
   put(due: DueMail): void {
@@ -48,9 +66,14 @@ export class DueMailChanges {
 
   apply(change: Change): void {
     this.vacation.apply(change);
-    if (change.type === 'AutomaticMailDue') this.#written.set(change.payload.due.id, change.payload.due);
-    else if (change.type === 'AutomaticMailEnded') this.#written.set(change.payload.id, undefined);
-    else if (change.type === 'PreferencesChanged')
+    if (change.type === 'AutomaticMailDue') {
+      const { due } = change.payload;
+      if (this.get(due.id) === undefined) this.#further++;
+      this.#written.set(due.id, due);
+    } else if (change.type === 'AutomaticMailEnded') {
+      if (this.get(change.payload.id) !== undefined) this.#further--;
+      this.#written.set(change.payload.id, undefined);
+    } else if (change.type === 'PreferencesChanged')
       this.#forwarding = (change.payload.chosen['forwarding'] as Forwarding | undefined) ?? this.#forwarding;
   }
 }

@@ -109,7 +109,7 @@ export function postgresSending(sql: Sql): SendingStore {
 export function sentMinutes(sql: Sql, accountId: string, since: number): Promise<readonly SendingMinute[]> {
   return guarded(async () => [
     ...(await sql<SendingMinute[]>`
-      select minute, recipients, strangers, refused from sent_counts
+      select minute, recipients, strangers, refused, forwarded from sent_counts
       where account_id = ${accountId} and minute >= ${since} order by minute`),
   ]);
 }

@@ -122,9 +122,12 @@ export async function moveUnclaimed(
     delete from inbound i using recent_commands c
     where i.account_id = ${unclaimedId} and c.account_id = i.account_id and c.id = i.id`;
   await tx`
-    insert into inbound (account_id, id, blob, envelope, at)
-    select taker, i.id, i.blob, i.envelope, i.at
-    from inbound i, unnest(${tx.array([...accountIds])}::uuid[]) taker where i.account_id = ${unclaimedId}`;
+    insert into inbound (account_id, id, blob, envelope, at, delivery)
+    select taker, i.id, i.blob, i.envelope, i.at,
+      -- What the mail owes to addresses elsewhere is sent once.
+      case when n = 1 then i.delivery else (i.delivery::jsonb - 'onward')::json end
+    from inbound i, unnest(${tx.array([...accountIds])}::uuid[]) with ordinality t (taker, n)
+    where i.account_id = ${unclaimedId} and (n = 1 or coalesce(i.delivery -> 'onward' ->> 'isPlaced', 'true') = 'true')`;
   await deleteAccountRows(tx, unclaimedId);
 }
 

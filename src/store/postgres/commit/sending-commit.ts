@@ -11,13 +11,14 @@ export function writeSending(sql: Pieces, changes: readonly MailboxChange[]) {
   return sql`
     , counted as materialized (
       select * from json_to_recordset(${json(counted)}::json)
-        as x (a uuid, minute integer, recipients integer, strangers integer, refused integer, addresses text[])
+        as x (a uuid, minute integer, recipients integer, strangers integer, refused integer, forwarded integer, addresses text[])
       join passed using (a)
     ), sent_count as (
-      insert into sent_counts as t (account_id, minute, recipients, strangers, refused)
-      select a, minute, recipients, strangers, refused from counted
+      insert into sent_counts as t (account_id, minute, recipients, strangers, refused, forwarded)
+      select a, minute, recipients, strangers, refused, forwarded from counted
       on conflict (account_id, minute) do update set recipients = t.recipients + excluded.recipients,
-        strangers = t.strangers + excluded.strangers, refused = t.refused + excluded.refused
+        strangers = t.strangers + excluded.strangers, refused = t.refused + excluded.refused,
+        forwarded = t.forwarded + excluded.forwarded
     ), known_recipient as (
       insert into known_recipients (account_id, address)
       select a, address from counted cross join unnest(addresses) as address

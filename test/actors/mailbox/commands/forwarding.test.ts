@@ -1,68 +1,10 @@
 // Tests mail that an account sends on: what is due with a delivery, that it is queued once, and who has the message when a target refuses it.
-import pino from 'pino';
-import { startAutomaticMail, type WriteMail } from '../../../../src/actors/mailbox/background/automatic-mail.js';
 import type { DueMail } from '../../../../src/store/mailbox-rows.js';
-import type { Forwarding } from '../../../../src/store/preferences.js';
 import { NO_RULE } from '../../../support/filter-row.js';
 import test from '../../../support/test.js';
 import { until } from '../../../support/until.js';
 import { checkRows } from '../mailbox-world.js';
-import { outcome, reported, sender, started } from '../outbound-world.js';
-
-const TO = 'me@elsewhere.test';
-
-type T = Parameters<typeof sender>[0];
-
-async function setUp(t: T) {
-  const { world, accountId, mailbox } = await sender(t);
-  const forward = (forwarding: Partial<Forwarding>) =>
-    mailbox.ask('choosePreferences', {
-      chosen: { forwarding: { isEnabled: true, address: TO, keepCopy: true, ...forwarding } },
-    });
-  const deliver = async (more: object = {}) => {
-    const [spooled] = await world.spool([accountId], 1);
-    const about = { sender: 'ann@far.test', recipient: 'me@example.test', ...more };
-    return (await spooled!.deliver(about)).reply!.emailId;
-  };
-  const due = async () => (await mailbox.ask('dueAutomaticMail', {})).reply!.due;
-  const inbox = async () => (await mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 50 })).reply!.items;
-  const rows = async () =>
-    (
-      await world.sql<{ count: number }[]>`select count(*)::int from due_automatic_mail where account_id = ${accountId}`
-    )[0]!.count;
-  const outbound = async () =>
-    (await mailbox.ask('outboundPage', { statuses: ['Queued', 'Sending', 'Sent', 'Failed'], page: 1, pageSize: 50 }))
-      .reply!.items;
-  /** Sends what is due, as the owner of the mailbox does. */
-  const send = async (write: WriteMail = written) => {
-    const { blobs, mailboxes } = world;
-    const worker = startAutomaticMail({ write: { forward: write }, blobs, mailboxes, log: pino({ level: 'silent' }) });
-    worker.note(accountId);
-    await until(async () => (await due()).length === 0);
-    await worker.stop();
-  };
-  const end = async (kind: 'delivered' | 'permanent') => {
-    for (const { id } of await outbound()) {
-      const { attemptId, reply } = await started(world, accountId, id);
-      if (reply !== undefined)
-        await reported(
-          world,
-          accountId,
-          id,
-          attemptId,
-          reply.recipients.map((recipient) => outcome(recipient.id, kind)),
-        );
-    }
-  };
-  return { world, accountId, mailbox, forward, deliver, due, inbox, rows, outbound, send, end };
-}
-
-const written: WriteMail = async (_, { id, targets, sender: from }: DueMail) => ({
-  message: Buffer.from(`Subject: forwarded ${id}\r\n\r\nhello`),
-  sender: from === '' ? '' : 'srs@example.test',
-  to: targets,
-  reportTo: from === '' ? null : from,
-});
+import { setUp, TO } from './forwards.js';
 
 test('mail that arrives is due at the target, with its envelope, and is queued once', async (t) => {
   const { world, accountId, mailbox, forward, deliver, due, inbox, rows, outbound, send } = await setUp(t);

@@ -140,14 +140,17 @@ test('an address that is added takes over the mail that was held for it', async 
   await sql`
     insert into placements (account_id, folder_id, uid, email_id, modseq)
     select account_id, id, 1, ${placed}, 2 from folders where account_id = ${unclaimed} and role = 'junk'`;
-  await sql`insert into inbound (account_id, id, blob, envelope) values (${unclaimed}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}')`;
+  await sql`
+    insert into inbound (account_id, id, blob, envelope, delivery)
+    values (${unclaimed}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}', '{"recipient":"sales+1@example.test"}')`;
   t.false((await store.addAddress(ann.id, 'sales@example.test', false)).isVerified);
   t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: unclaimed, isUnclaimed: true });
   await store.addAddress(ann.id, 'sales@example.test', true);
   t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, isUnclaimed: false });
   t.is(await store.accountById(unclaimed), undefined);
-  const inbound = await sql<{ id: string; envelope: unknown }[]>`
-    select id, envelope from inbound where account_id = ${ann.id}`;
+  const inbound = await sql<{ id: string; envelope: unknown; delivery: unknown }[]>`
+    select id, envelope, delivery from inbound where account_id = ${ann.id}`;
+  t.deepEqual(inbound.find(({ id }) => id === waiting)!.delivery, { recipient: 'sales+1@example.test' });
   t.deepEqual(inbound.map((row) => row.id).sort(), [placed, waiting].sort());
   const summary = {
     messageId: '<1@x.test>',
