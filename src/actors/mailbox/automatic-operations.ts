@@ -40,6 +40,8 @@ const outgoing = object({
   recipients: array(object({ address: string(), domain: string() })),
   /** The address that a DSN of this message goes to, in place of the account; null: nobody gets one. */
   reportTo: nullable(string()),
+  /** The message goes to some of the targets only: the account gets the copy that it has not kept. */
+  isPartial: optional(boolean()),
 });
 export type AutomaticOutgoing = Infer<typeof outgoing>;
 

@@ -1,4 +1,4 @@
-// Writes an automatic reply (RFC 3834 §3.1) with a text, an HTML body, or both. Its fields are made of what others wrote: one line stays one
+// Writes an automatic reply (RFC 3834 §3.1) with a text, an HTML body, both, or a MIME entity that a script gives. Its fields are made of what others wrote: one line stays one
 // line.
 import { encodeWords, field, phraseDate, sanitizedLine } from './report-text.js';
 
@@ -18,6 +18,8 @@ export interface ReplyMail {
   readonly references: readonly string[];
   readonly textBody: string | null;
   readonly htmlBody: string | null;
+  /** The body in place of the others, with its own header (RFC 5230 §4.1). */
+  readonly entity?: string | undefined;
   readonly hostname: string;
   /** A random UUID, for the Message-ID and the boundary. */
   readonly id: string;
@@ -42,7 +44,7 @@ export function writeAutomaticReply(mail: ReplyMail): Uint8Array {
     field('Auto-Submitted', ['auto-replied']),
     field('MIME-Version', ['1.0']),
   ];
-  return Buffer.from(header.join('') + bodyOf(mail));
+  return Buffer.from(header.join('') + (mail.entity === undefined ? bodyOf(mail) : entityOf(mail.entity)));
 }
 
 /** Words of a display name with characters that a phrase may not have. */
@@ -63,7 +65,26 @@ function bodyOf({ textBody, htmlBody, id }: ReplyMail): string {
   return `${field('Content-Type', ['multipart/alternative;', `boundary="${boundary}"`])}${CRLF}${delimited}--${boundary}--${CRLF}`;
 }
 
-function part(subtype: 'plain' | 'html', text: string): string {
+/** Only fields that describe the content may be given. */
+const CONTENT_FIELD = /^content-[a-z-]+:/i;
+/** RFC 5322 §2.1.1. */
+const LONGEST_LINE = 998;
+
+/** Returns the fields of the entity that describe its content, and its body. */
+function entityOf(text: string): string {
+  const entity = text.replaceAll(/\r\n|\r|\n/g, CRLF).replaceAll('\0', '');
+  const at = entity.startsWith(CRLF) ? 0 : entity.indexOf(CRLF + CRLF);
+  const [header, body] = at < 0 ? [entity, ''] : [entity.slice(0, at), entity.slice(at === 0 ? 2 : at + 4)];
+  const isShort = (given: string) => given.split(CRLF).every((line) => Buffer.byteLength(line) <= LONGEST_LINE);
+  const fields = header
+    .split(/\r\n(?![ \t])/)
+    .filter((given) => CONTENT_FIELD.test(given) && isShort(given) && /^[ -~\t\r\n]*$/.test(given));
+  const isDeclared = fields.some((given) => /^content-transfer-encoding:/i.test(given));
+  if (!isDeclared && /[^\0-\x7f]/.test(body)) fields.push('Content-Transfer-Encoding: 8bit');
+  return [...fields, '', body].join(CRLF);
+}
+
+export function part(subtype: 'plain' | 'html', text: string): string {
   const octets = Buffer.from(text.replaceAll(/\r\n|\r|\n/g, CRLF)).toString('base64');
   const lines = octets.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [''];
   return [

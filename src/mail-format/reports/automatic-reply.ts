@@ -73,10 +73,21 @@ export function automaticReply(
 }
 
 function refusalOf(mail: AnsweredMail, addresses: readonly string[]): NoReply | undefined {
-  const { sender, recipient, author, named } = mail;
+  const none = notAnswered(mail, addresses);
+  if (none !== undefined) return none;
+  const own = ownOf(mail, addresses);
+  return mail.named.some((address) => own.has(canonicalAddress(address))) ? undefined : 'not named';
+}
+
+const ownOf = ({ recipient }: Pick<AnsweredMail, 'recipient'>, addresses: readonly string[]) =>
+  new Set([...addresses, ...(recipient === null ? [] : [recipient])].map(canonicalAddress));
+
+/** Why no automatic mail goes to the sender, whomever the message names. */
+export function notAnswered(mail: Omit<AnsweredMail, 'named'>, addresses: readonly string[]): NoReply | undefined {
+  const { sender, author } = mail;
   if (sender === '') return 'null sender';
   if (isService(sender)) return 'service';
-  const own = new Set([...addresses, ...(recipient === null ? [] : [recipient])].map(canonicalAddress));
+  const own = ownOf(mail, addresses);
   const isOwn = (address: string) => own.has(canonicalAddress(address));
   if (canonicalAddress(sender) === undefined || isOwn(sender) || isOwn(author)) return 'own';
   const submitted = mail.values('auto-submitted').map((value) => value.replace(/[;(].*$/s, '').trim());
@@ -84,7 +95,7 @@ function refusalOf(mail: AnsweredMail, addresses: readonly string[]): NoReply | 
   if (LIST_FIELDS.some((name) => mail.values(`list-${name}`).length > 0)) return 'list';
   if (mail.values('precedence').some((value) => MASS.test(value))) return 'list';
   if (mail.values('x-auto-response-suppress').some((value) => SUPPRESSING.test(value))) return 'suppressed';
-  return named.some(isOwn) ? undefined : 'not named';
+  return undefined;
 }
 
 function isService(sender: string): boolean {

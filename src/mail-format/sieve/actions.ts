@@ -33,7 +33,7 @@ interface RedirectAction extends Edited {
   readonly address: string;
 }
 
-interface RejectAction {
+export interface RejectAction {
   readonly type: 'reject';
   /** `ereject` prefers a refusal by the protocol (RFC 5429 §2.1). */
   readonly command: 'reject' | 'ereject';
@@ -54,7 +54,10 @@ export interface VacationAction {
   readonly handle: string;
 }
 
-export type SieveAction = KeepAction | FileintoAction | RedirectAction | RejectAction | VacationAction;
+/** What the sender is told. */
+export type SieveReply = RejectAction | VacationAction;
+
+export type SieveAction = KeepAction | FileintoAction | RedirectAction | SieveReply;
 
 /** A key that later deliveries find tracked (RFC 7352). */
 export interface TrackedKey {

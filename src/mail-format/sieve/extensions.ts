@@ -1,11 +1,8 @@
-// What scripts may use: the extensions of Sieve, by the names that IANA has registered, and the actions of the base language that need more
-// than the mailbox.
+// What scripts may use: the extensions of Sieve, by the names that IANA has registered.
 import { SIEVE_BOUNDS } from './limits.js';
 
 export interface SieveSupport {
   readonly extensions: readonly string[];
-  /** Whether `redirect` is carried out. */
-  readonly redirects: boolean;
 }
 
 /** What the interpreter has. */
@@ -33,20 +30,18 @@ export const INTERPRETED: SieveSupport = {
     'vacation',
     'variables',
   ],
-  redirects: true,
 };
 
 /** Extensions whose facts the delivery does not know, or whose actions it does not carry out. */
-const NOT_DELIVERED = new Set(['duplicate', 'editheader', 'ereject', 'reject', 'vacation']);
+const NOT_DELIVERED = new Set(['duplicate', 'editheader']);
 
 /** What scripts of accounts may use: the compiler refuses the rest, so that no script does less than it says. */
 export const DELIVERED: SieveSupport = {
   extensions: INTERPRETED.extensions.filter((name) => !NOT_DELIVERED.has(name)),
-  redirects: false,
 };
 
 /** The extensions that scripts of accounts may require. */
 export const SIEVE_EXTENSIONS = DELIVERED.extensions;
 
 /** The `redirect` actions that a run may carry out. */
-export const SIEVE_REDIRECTS = DELIVERED.redirects ? SIEVE_BOUNDS.redirects : 0;
+export const SIEVE_REDIRECTS = SIEVE_BOUNDS.redirects;

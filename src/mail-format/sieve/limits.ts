@@ -10,6 +10,8 @@ export interface SieveBounds {
   readonly variables: number;
   readonly actions: number;
   readonly redirects: number;
+  /** The octets of a text for the sender, with its subject and addresses. */
+  readonly replyOctets: number;
   /** The scripts that are included, in all and within each other. */
   readonly includes: number;
   readonly includeDepth: number;
@@ -26,6 +28,7 @@ export const SIEVE_BOUNDS: SieveBounds = {
   variables: 128,
   actions: 32,
   redirects: 4,
+  replyOctets: 16_384,
   includes: 64,
   includeDepth: 10,
   edits: 100,

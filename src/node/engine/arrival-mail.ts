@@ -18,6 +18,7 @@ import type { SigningKeyStore } from '../../store/signing-keys.js';
 import { NO_VACATION, type Vacation } from '../../store/vacation.js';
 import { addJob, type EngineContext } from './engine-context.js';
 import { forwardWriter } from './forward-writer.js';
+import { rejectWriter } from './reject-writer.js';
 import type { EngineStores } from './stores.js';
 import { vacationWriter } from './vacation-writer.js';
 
@@ -65,17 +66,17 @@ export function startArrivalMail(
     now: () => clock.now(),
   });
   const preferences = postgresPreferences(context.node.sql);
+  const replying = {
+    ...{ blobs, hostname: config.hostname, newId, now: () => clock.now() },
+    account: (accountId: string) => accounts.accountById(accountId),
+  };
   const vacation = vacationWriter({
-    blobs,
+    ...replying,
     directory,
-    account: (accountId) => accounts.accountById(accountId),
     async vacation(accountId) {
       const found = await preferences.choices(accountId);
       return (found?.chosen['vacation'] as Vacation | undefined) ?? NO_VACATION;
     },
-    hostname: config.hostname,
-    newId,
-    now: () => clock.now(),
   });
   const store = postgresAutomaticMail(context.node.sql);
   const look = {
@@ -83,7 +84,7 @@ export function startArrivalMail(
     intervalMs: LOOK_MS,
   };
   const automaticMail = startAutomaticMail({
-    ...{ write: { forward, vacation }, blobs, mailboxes, look, log },
+    ...{ write: { forward, vacation, reject: rejectWriter(replying) }, blobs, mailboxes, look, log },
     ...(context.observability.metrics !== undefined && { meter: context.observability.metrics.forwards }),
   });
   addJob(context, 'mail that is due because mail arrived', () => automaticMail.stop());

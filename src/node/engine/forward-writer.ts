@@ -4,8 +4,6 @@
 import type { WriteMail } from '../../actors/mailbox/background/automatic-mail.js';
 import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
 import { canonicalAddress, parseSender } from '../../mail-format/address.js';
-import { claimsToBeFrom } from '../../mail-format/authentication/authentication-results.js';
-import { fieldValue, type HeaderLine, headerIn, headerLines } from '../../mail-format/header/header-lines.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
 import type { MessageIndex } from '../../mail-format/message-index.js';
 import type { SenderRewriting } from '../../mail-format/srs.js';
@@ -13,6 +11,7 @@ import { summarize } from '../../mail-format/summary.js';
 import type { SealMessage } from '../../message-checks/mailauth/arc-seal.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { DueMail } from '../../store/mailbox-rows.js';
+import { mxResults } from './mx-results.js';
 
 export interface ForwardWriterOptions {
   readonly blobs: Pick<BlobStore, 'index' | 'stream'>;
@@ -107,7 +106,8 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     try {
       const mail = await written(accountId, due, { index, address, to });
       const isElsewhere = due.further?.['isPlaced'] === false;
-      return { ...mail, ...(isElsewhere && { arrived: summarize(index) }), release: () => permit.release() };
+      const isPartial = to.length < targets.length;
+      return { ...mail, isPartial, ...(isElsewhere && { arrived: summarize(index) }), release: () => permit.release() };
     } catch (error) {
       permit.release();
       throw error;
@@ -158,24 +158,9 @@ class MessageBuffer {
 
 const isSame = (one: string, other: string): boolean => canonicalAddress(one) === canonicalAddress(other);
 
-/** Quoted strings and comments of a header field (RFC 5322 §3.2). */
-const QUOTED = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g;
-
 /** Where the message begins without the Return-Path of its delivery here, and what the MX wrote about it. */
-function partsOf(stored: Buffer, { isChecked, sender }: DueMail, hostname: string) {
-  const lines = headerLines(headerIn(stored));
-  const start = lines[0]?.name === 'return-path' ? lines[0].end : 0;
-  const own = isChecked ? lines.find((line) => isOwn(line, hostname)) : undefined;
-  const value = own && fieldValue(own);
-  // Quoted text is the sender's: it names no result.
-  const said = (value ?? '').replace(QUOTED, '');
-  const found = /;\s*arc=(pass|fail)\b/.exec(said)?.[1] as 'pass' | 'fail' | undefined;
-  // A sender whose domain says that it did not send this gets no DSN.
-  const isForged = isChecked && /;\s*(?:spf=(?:soft)?fail|dmarc=fail)\b/.test(said);
-  const isTold = sender !== '' && !isForged;
-  const results = value ?? `${hostname}; none`;
-  return { start, results, chain: found ?? ('none' as const), isTold };
+function partsOf(stored: Buffer, due: DueMail, hostname: string) {
+  const { start, value, chain, isForged } = mxResults(stored, due, hostname);
+  const isTold = due.sender !== '' && !isForged;
+  return { start, results: value ?? `${hostname}; none`, chain, isTold };
 }
-
-const isOwn = (line: HeaderLine, hostname: string): boolean =>
-  line.name === 'authentication-results' && claimsToBeFrom(hostname, fieldValue(line));

@@ -13,7 +13,7 @@ const lines = (reply: string) => reply.split('\r\n').slice(0, -1);
 test('capabilities say what is possible now: with TLS, and after the login', async (t) => {
   const { connect } = await startSieve(t, { allowPlaintextAuth: false });
   const client = await connect();
-  const before = ['"IMPLEMENTATION" "Mansio"', EXTENSIONS, '"MAXREDIRECTS" "0"'];
+  const before = ['"IMPLEMENTATION" "Mansio"', EXTENSIONS, '"MAXREDIRECTS" "4"'];
   t.deepEqual(lines(await client.command('CAPABILITY')), [...before, '"SASL" ""', '"STARTTLS"', '"VERSION" "1.0"']);
   t.regex(await client.command(`AUTHENTICATE "PLAIN" "${plain(ALICE_EMAIL, 'alice-key')}"`), /^NO \(ENCRYPT-NEEDED\)/);
   t.is(await client.command('STARTTLS'), 'OK "Begin TLS negotiation now"');

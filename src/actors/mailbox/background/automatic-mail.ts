@@ -35,6 +35,8 @@ interface WrittenMail {
   readonly arrived?: MessageSummary;
   /** Ends the use of the memory that the message takes. */
   release?(): void;
+  /** Some of the targets get nothing, so the account keeps a copy. */
+  readonly isPartial?: boolean;
 }
 
 /**
@@ -94,11 +96,14 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
   }
 
   async function queue(accountId: string, { id: dueId, kind }: DueMail, written: WrittenMail): Promise<void> {
-    const { message, sender, to, reportTo, arrived } = written;
+    const { message, sender, to, reportTo, arrived, isPartial = false } = written;
     const content = blobOf(message);
     await blobs.put(content);
     const summary = summarize(content.index);
-    const outgoing = { blob: content.hash, summary, sender, recipients: addressed(...to), reportTo };
+    const outgoing = {
+      ...{ blob: content.hash, summary, sender, recipients: addressed(...to), reportTo },
+      ...(isPartial && { isPartial }),
+    };
     const about = { dueId, outgoing, ...(arrived !== undefined && { arrived: arrived }) };
     const { reply } = await mailboxes.of(accountId).ask('sendAutomaticMail', about);
     const { outboundId, over } = reply ?? {};

@@ -15,6 +15,7 @@ import { isBounceEarly, takeBounce } from '../outbound/bounces.js';
 import type { MailboxProtocol } from '../protocol.js';
 import { activeScript, afterScript, readsBody } from '../sieve/script-plan.js';
 import { inlineScripted } from '../sieve/script-reads.js';
+import { dueScriptReplies } from '../sieve/script-replies.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
@@ -184,9 +185,10 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   const placing = { folderIds, labelIds: labelsOf(tx, plan), flags: [...plan.flags] };
   dueForwards(tx, mail, forwards, { placing: plan.remove ? undefined : placing });
   const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
-  if (isNew && !plan.remove) dueVacationReply(tx, mail);
+  if (isNew && (!plan.remove || result.script?.isRedirected === true)) dueVacationReply(tx, mail);
+  const isAnswered = dueScriptReplies(tx, mail, result.script?.replies ?? []);
   if (!forwards.isKept) {
-    const isNeeded = forwards.targets.length > 0 || onward !== undefined;
+    const isNeeded = forwards.targets.length > 0 || onward !== undefined || isAnswered;
     if (!isNeeded) tx.discard(blob, deliveryId);
     return { emailId: null, isNeeded };
   }

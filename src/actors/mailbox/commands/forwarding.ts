@@ -16,7 +16,7 @@ export interface Forwards {
   readonly isKept: boolean;
 }
 
-interface Arrived {
+export interface Arrived {
   readonly blob: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
@@ -61,7 +61,7 @@ export function dueIdOf(emailId: string, command: 'announce' | 'applyBodyFilters
   return `${emailId.toLowerCase().slice(0, 19)}8${digest.slice(0, 3)}-${digest.slice(3, 15)}`;
 }
 
-const isCheckedBy = ({ hasAuthenticationResults }: MessageSummary): boolean => hasAuthenticationResults === true;
+export const isCheckedBy = ({ hasAuthenticationResults }: MessageSummary): boolean => hasAuthenticationResults === true;
 
 /** Records mail for targets elsewhere: its sender is told when they refuse it. */
 export function sendOnward(

@@ -1,6 +1,7 @@
 // The plan of a delivery: what becomes of an email, as a value. Filters make it here from the facts of the email; the command that delivers
 // carries it out (../commands/deliver.ts).
 import { FLAG_NAMES, SEEN } from '../../../mail-format/flags.js';
+import type { SieveReply } from '../../../mail-format/sieve/actions.js';
 import type { FilterRow } from '../../../store/mailbox-rows.js';
 import { type EmailFacts, FoldedFacts } from './filter-match.js';
 
@@ -19,12 +20,22 @@ export interface DeliveryPlan {
   readonly stop: boolean;
 }
 
+/** What a script does apart from placing the email. */
+export interface ScriptEffects {
+  /** The email is sent on: it is not deleted, though the account may keep no copy. */
+  readonly isRedirected: boolean;
+  /** What the sender is told. */
+  readonly replies: readonly SieveReply[];
+}
+
 export interface FilterResult {
   readonly plan: DeliveryPlan;
   /** Filters that matched. */
   readonly matched: readonly FilterRow[];
   /** Filters that an unread part decides about, and those that an undecided one may stop. */
   readonly undecided: readonly FilterRow[];
+  /** What a script does besides. */
+  readonly script?: ScriptEffects;
 }
 
 /** The name of the flag that `markAsRead` gives. */

@@ -11,6 +11,7 @@ import type { Payload, Reply } from '../../runtime/protocol.js';
 import type { AutomaticOutgoing } from '../automatic-operations.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
 import type { MailboxProtocol } from '../protocol.js';
+import { scriptedVacation } from '../sieve/script-replies.js';
 import type { MailboxState } from '../state/state.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { newDraft } from './draft-rows.js';
@@ -74,8 +75,8 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   }
   // The outcome of the outbound email may be known with this commit: it ends a row that is queued.
   if (due.copy === null) tx.dueMail.end(due);
-  else if (tx.sending.isSuspended) {
-    // The forward waits until sending is resumed, and the mail is read meanwhile.
+  else if (tx.sending.isSuspended || outgoing.isPartial === true) {
+    // The forward waits until sending is resumed, and the mail is read meanwhile. A target that gets nothing cannot refuse it.
     tx.dueMail.end(due);
     placeCopy(tx, due);
   } else tx.dueMail.put({ ...due, isQueued: true });
@@ -87,12 +88,13 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
 const isRepeatable = (due: DueMail | undefined): boolean => due?.further?.['isRepeatable'] === true;
 
 /** A sender gets one vacation reply: the commit that queues it also remembers the sender. */
-function isWanted(tx: MailboxTransaction, { kind, sender }: DueMail): boolean {
-  if (kind !== 'vacation') return true;
+function isWanted(tx: MailboxTransaction, due: DueMail): boolean {
+  if (due.kind !== 'vacation') return true;
   const { vacation } = tx.dueMail;
-  const key = answeredKey(sender);
-  const isFirst = vacation.mayAnswer(key, tx.now);
-  if (isFirst) vacation.answer(key, tx.now);
+  const key = answeredKey(due.sender);
+  const script = scriptedVacation(due);
+  const isFirst = vacation.mayAnswer(key, tx.now, script);
+  if (isFirst) vacation.answer(key, tx.now, script);
   return isFirst;
 }
 

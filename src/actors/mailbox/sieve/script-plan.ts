@@ -7,6 +7,7 @@ import type { FileintoAction, KeepAction, SieveAction } from '../../../mail-form
 import { compileSieve, runSieve } from '../../../mail-format/sieve/index.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import type { SieveEnvironment, SieveScript } from '../../../mail-format/sieve/run.js';
+import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { ArrivedEnvelope, FolderRow } from '../../../store/mailbox-rows.js';
 import { addFolder } from '../commands/folders.js';
 import { folderAt } from '../commands/selection.js';
@@ -72,25 +73,42 @@ export function afterScript(
   const script = activeScript(tx.sieve.scripts);
   if (script === undefined) return result;
   const { actions } = runSieve(script, message, environmentOf(tx, envelope));
-  const scripted = withActions(tx, plan, actions);
-  return { ...result, plan: scripted, undecided: scripted.remove ? [] : result.undecided };
+  const redirects = actions.flatMap((action) => (action.type === 'redirect' ? action.address : []));
+  const placed = withPlaces(tx, plan, actions);
+  const scripted = { ...placed, forwardTo: new Set([...plan.forwardTo, ...redirects]) };
+  const undecided = scripted.remove ? [] : result.undecided;
+  const replies = actions.filter((action) => action.type === 'reject' || action.type === 'vacation');
+  return { ...result, plan: scripted, undecided, script: { isRedirected: redirects.length > 0, replies } };
 }
 
 function environmentOf(tx: MailboxTransaction, { sender, recipient }: ArrivedEnvelope): SieveEnvironment {
   const { scripts } = tx.sieve;
+  // A script may ask for many folders; a run makes none.
+  let known: ReturnType<typeof foldersByName> | undefined;
+  const folders = () => {
+    known ??= foldersByName(tx.folders.rows());
+    return known;
+  };
   return {
     now: tx.now,
     zone: ZONE,
     sender,
     recipient: recipient ?? undefined,
-    hasFolder: (path) => folderAt(tx.folders.rows(), path) !== undefined,
-    specialUse: (attribute) => folderFor(tx, attribute)?.name,
+    hasFolder: (path) => folders().paths.has(caseFolded(path)),
+    specialUse: (attribute) => folders().roles.get(ROLES[attribute.toLowerCase()])?.name,
     isTracked: () => false,
     include: (location, name) => (location === 'personal' ? scriptNamed(scripts, name) : undefined),
   };
 }
 
-function withActions(tx: MailboxTransaction, plan: DeliveryPlan, actions: readonly SieveAction[]): DeliveryPlan {
+function foldersByName(rows: readonly FolderRow[]) {
+  return {
+    paths: new Set(rows.map(({ name }) => caseFolded(name))),
+    roles: new Map<FolderRow['role'] | undefined, FolderRow>(rows.map((row) => [row.role, row])),
+  };
+}
+
+function withPlaces(tx: MailboxTransaction, plan: DeliveryPlan, actions: readonly SieveAction[]): DeliveryPlan {
   const placing = actions.filter((action) => action.type === 'keep' || action.type === 'fileinto');
   if (placing.length === 0) {
     return { ...plan, folderIds: new Set(), labelIds: new Set(), flags: new Set(), remove: true };

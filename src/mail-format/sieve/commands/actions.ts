@@ -64,7 +64,6 @@ export const ACTION_COMMANDS: Commands = {
   },
   redirect: {
     compile(call, compilation) {
-      if (!compilation.support.redirects) throw new SieveError(call.at, 'redirect is not supported');
       const given = new Arguments(call, compilation, COPY, ['string']);
       const address = given.text(0);
       const isCopy = given.has('copy');

@@ -5,6 +5,7 @@ import { addressList } from '../../mime-index/address-list.js';
 import { WordDecoder } from '../../mime-index/header-text.js';
 import type { VacationAction } from '../actions.js';
 import { Arguments, type Tags } from '../arguments.js';
+import type { Run } from '../run.js';
 import { type Position, SieveError } from '../syntax.js';
 import type { Text } from '../text.js';
 import type { Commands, SieveCommand } from './command.js';
@@ -43,11 +44,13 @@ export const REPLY_COMMANDS: Commands = {
         const text = (given: Text | undefined) => (given === undefined ? undefined : run.text(given));
         const shown = { reason: run.text(reason!), isMime, subject: text(subject), from: text(from) };
         if (shown.from !== undefined) checkSender(shown.from, run.at);
+        const own = run.texts(addresses);
+        checkOctets(run, [shown.reason, shown.subject ?? '', shown.from ?? '', ...own]);
         run.add({
           type: 'vacation',
           ...shown,
           days: days === undefined ? undefined : Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, days)),
-          addresses: run.texts(addresses),
+          addresses: own,
           handle: text(handle) ?? handleOf(shown),
         });
         return undefined;
@@ -64,11 +67,20 @@ function rejecting(command: 'reject' | 'ereject'): SieveCommand {
       return (run) => {
         if (run.actions.length > 0) run.fail(`${command} cannot follow other actions`);
         run.isImplicitKeep = false;
-        run.add({ type: 'reject', command, reason: run.text(reason) });
+        const told = run.text(reason);
+        checkOctets(run, [told]);
+        run.add({ type: 'reject', command, reason: told });
         return undefined;
       };
     },
   };
+}
+
+/** @throws SieveError */
+function checkOctets(run: Run, texts: readonly string[]): void {
+  const octets = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (octets > run.bounds.replyOctets)
+    run.fail(`what the sender is told has more than ${run.bounds.replyOctets} octets`);
 }
 
 /** @throws SieveError */

@@ -1,0 +1,63 @@
+// What scripts tell the senders of mail (`vacation`, `reject`, `ereject`): due with the mail that arrives (decision 0107), and written by the
+// worker of automatic mail.
+import { createHash } from 'node:crypto';
+import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
+import type { RejectAction, SieveReply, VacationAction } from '../../../mail-format/sieve/actions.js';
+import type { DueMail } from '../../../store/mailbox-rows.js';
+import { type Arrived, isCheckedBy } from '../commands/forwarding.js';
+import type { MailboxTransaction } from '../state/transaction.js';
+
+/** RFC 5230 §4.1 lets the server choose. */
+const DEFAULT_DAYS = 7;
+
+/** The vacation of a script, in `further` of what is due. */
+export interface ScriptedVacation {
+  readonly reason: string;
+  readonly isMime: boolean;
+  readonly subject: string | null;
+  readonly from: string | null;
+  readonly addresses: readonly string[];
+  readonly days: number;
+  /** Has one size, whatever the script says. */
+  readonly handle: string;
+}
+
+/** Why a script refuses a message, in `further` of what is due. */
+export type Rejection = Pick<RejectAction, 'command' | 'reason'>;
+
+/** Undefined for the vacation of the account. */
+export const scriptedVacation = ({ further }: Pick<DueMail, 'further'>): ScriptedVacation | undefined =>
+  further?.['vacation'] as ScriptedVacation | undefined;
+
+/** Undefined when no script refuses the message. */
+export const rejectionOf = ({ further }: Pick<DueMail, 'further'>): Rejection | undefined =>
+  further?.['reject'] as Rejection | undefined;
+
+/** Records what the sender is to be told, within the bounds of the account. Returns whether anything is due. */
+export function dueScriptReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly SieveReply[]): boolean {
+  const { blob, receivedAt, summary, envelope } = mail;
+  const { vacation } = tx.dueMail;
+  let isDue = false;
+  for (const reply of envelope.sender === '' ? [] : replies) {
+    const content = { blob, receivedAt, ...envelope, targets: [], copy: null, isChecked: isCheckedBy(summary) };
+    if (reply.type === 'reject') {
+      if (!vacation.hasRoom) continue;
+      const { command, reason } = reply;
+      tx.dueMail.add({ kind: 'reject', ...content, further: { reject: { command, reason } satisfies Rejection } });
+    } else {
+      const scripted = vacationOf(reply);
+      if (!vacation.mayAnswer(answeredKey(envelope.sender), tx.now, scripted)) continue;
+      tx.dueMail.add({ kind: 'vacation', ...content, further: { vacation: scripted } });
+    }
+    isDue = true;
+  }
+  return isDue;
+}
+
+function vacationOf({ reason, isMime, subject, from, addresses, days, handle }: VacationAction): ScriptedVacation {
+  return {
+    ...{ reason, isMime, subject: subject ?? null, from: from ?? null, addresses: [...addresses] },
+    days: days ?? DEFAULT_DAYS,
+    handle: createHash('sha256').update(handle).digest('base64url'),
+  };
+}
