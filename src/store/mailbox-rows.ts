@@ -133,6 +133,12 @@ export interface ArrivedEnvelope {
   readonly recipient: string | null;
 }
 
+/** A key that an account remembers until a time, in ms since the epoch. */
+export interface RememberedKey {
+  readonly key: string;
+  readonly until: number;
+}
+
 /** Kinds of mail that the server sends because mail arrived. */
 export const AUTOMATIC_KINDS = ['forward', 'vacation', 'reject'] as const;
 export type AutomaticKind = (typeof AUTOMATIC_KINDS)[number];

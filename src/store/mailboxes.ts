@@ -18,6 +18,7 @@ import type {
   FolderCounters,
   FolderRow,
   Placement,
+  RememberedKey,
   RunEmail,
   SieveScriptRow,
 } from './mailbox-rows.js';
@@ -167,6 +168,8 @@ export interface MailboxOverview {
   /** The name of the script that runs when mail arrives. */
   readonly activeSieveScript: string | null;
   /** In the order in which the mail arrived. */
+  /** What the `duplicate` test of scripts has seen; the key that ends first comes first. */
+  readonly sieveKeys: readonly RememberedKey[];
   readonly dueMail: readonly DueMail[];
   readonly drafts: readonly DraftEmail[];
   /** Oldest first. */

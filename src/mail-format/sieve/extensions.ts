@@ -33,7 +33,7 @@ export const INTERPRETED: SieveSupport = {
 };
 
 /** Extensions whose facts the delivery does not know, or whose actions it does not carry out. */
-const NOT_DELIVERED = new Set(['duplicate', 'editheader']);
+const NOT_DELIVERED = new Set(['editheader']);
 
 /** What scripts of accounts may use: the compiler refuses the rest, so that no script does less than it says. */
 export const DELIVERED: SieveSupport = {

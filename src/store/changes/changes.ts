@@ -16,6 +16,7 @@ import type {
   FolderRole,
   LocalDelivery,
   Placement,
+  RememberedKey,
   RunBatch,
   SieveScriptRow,
 } from '../mailbox-rows.js';
@@ -139,6 +140,8 @@ interface Payloads {
   SieveScriptDeleted: { readonly name: string };
   /** The script that runs when mail arrives; null: none. */
   SieveScriptActivated: { readonly name: string | null };
+  /** The `duplicate` test of a script has seen a key; others leave for it. */
+  SieveKeyTracked: RememberedKey & { readonly forgotten: readonly string[] };
   /** The server must send a message because one arrived, or such a message has changed. */
   AutomaticMailDue: { readonly due: DueMail };
   /** `blob`: of the message that arrived. */

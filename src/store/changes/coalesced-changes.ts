@@ -197,6 +197,7 @@ class ChangeCoalescer {
       case 'SieveScriptStored':
       case 'SieveScriptDeleted':
       case 'SieveScriptActivated':
+      case 'SieveKeyTracked':
         this.#sieve ??= new SieveCoalescer();
         this.#sieve.take(change);
         return;

@@ -1,8 +1,8 @@
-// The coalesced changes of Sieve scripts: of several changes of a script the last one counts.
-import type { SieveScriptRow } from '../mailbox-rows.js';
+// The coalesced changes of Sieve scripts, and of the keys that they track: of several changes of one the last one counts.
+import type { RememberedKey, SieveScriptRow } from '../mailbox-rows.js';
 import type { ChangeOf } from './changes.js';
 
-type SieveChange = ChangeOf<'SieveScriptStored' | 'SieveScriptDeleted' | 'SieveScriptActivated'>;
+type SieveChange = ChangeOf<'SieveScriptStored' | 'SieveScriptDeleted' | 'SieveScriptActivated' | 'SieveKeyTracked'>;
 
 export interface CoalescedSieve {
   /** New and changed scripts. */
@@ -11,11 +11,17 @@ export interface CoalescedSieve {
   readonly removed: readonly string[];
   /** The name of the active script, null for none; absent when that did not change. */
   readonly active?: string | null;
+  /** Keys that the `duplicate` test tracks. */
+  readonly tracked: readonly RememberedKey[];
+  /** Keys that are not tracked any more, some of which may never have been stored. */
+  readonly untracked: readonly string[];
 }
 
 export class SieveCoalescer {
   readonly #scripts = new Map<string, SieveScriptRow>();
   readonly #removed = new Set<string>();
+  readonly #tracked = new Map<string, RememberedKey>();
+  readonly #untracked = new Set<string>();
   #active: string | null | undefined;
 
   take(change: SieveChange): void {
@@ -31,13 +37,28 @@ export class SieveCoalescer {
       case 'SieveScriptActivated':
         this.#active = change.payload.name;
         return;
+      case 'SieveKeyTracked':
+        this.#track(change.payload);
+        return;
     }
+  }
+
+  #track({ key, until, forgotten }: ChangeOf<'SieveKeyTracked'>['payload']): void {
+    for (const one of forgotten) {
+      this.#tracked.delete(one);
+      this.#untracked.add(one);
+    }
+    this.#untracked.delete(key);
+    this.#tracked.delete(key);
+    this.#tracked.set(key, { key, until });
   }
 
   result(): CoalescedSieve {
     return {
       scripts: [...this.#scripts.values()],
       removed: [...this.#removed],
+      tracked: [...this.#tracked.values()],
+      untracked: [...this.#untracked],
       ...(this.#active !== undefined && { active: this.#active }),
     };
   }

@@ -23,6 +23,12 @@ export class LazyMap<K, V> {
     this.#map.set(key, value);
   }
 
+  /** Sets the value, and makes the key the last one. */
+  append(key: K, value: V): void {
+    this.delete(key);
+    this.set(key, value);
+  }
+
   /** Returns whether the key was present. */
   delete(key: K): boolean {
     return this.#map?.delete(key) === true;

@@ -136,6 +136,7 @@ export function snapshotOf(state: MailboxState) {
     suppressions: state.outbound.suppressions.values().sort((a, b) => (a.address < b.address ? -1 : 1)),
     due: state.dueMail.values(),
     vacation: state.vacation,
+    sieveKeys: state.sieveKeys.entries().sort(([a], [b]) => (a < b ? -1 : 1)),
     answered: state.answered.entries().sort(([a], [b]) => (a < b ? -1 : 1)),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
@@ -153,6 +154,7 @@ const TABLES = [
   'filter_run_batches',
   'sieve_scripts',
   'active_sieve_scripts',
+  'sieve_tracked_keys',
   'due_automatic_mail',
   'suppressions',
   'vacation_answered',

@@ -100,6 +100,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
     annotations: byText(overview.annotations),
     scripts: byText(overview.sieveScripts),
     activeScript: overview.activeSieveScript,
+    sieveKeys: byText(overview.sieveKeys),
     senders: overview.senders,
     deferred: overview.filtersAwaitingBody.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1)),
     remembered: byId(overview.remembered),

@@ -306,6 +306,8 @@ const some = <T>(others: readonly T[]) => (others.length === 0 ? {} : { others }
 
 function script(a: number, b: number, c: number): ChangeContent[] {
   const name = `s${b % 4}`;
+  if (a % 5 === 4)
+    return [{ type: 'SieveKeyTracked', payload: { key: name, until: T0 + c, forgotten: [`s${c % 4}`] } }];
   if (a % 4 === 0) return [{ type: 'SieveScriptDeleted', payload: { name } }];
   if (a % 4 === 1) return [{ type: 'SieveScriptActivated', payload: { name: c % 3 === 0 ? null : name } }];
   return [{ type: 'SieveScriptStored', payload: { name, content: `# ${c} ä\r\nkeep;` } }];

@@ -183,6 +183,8 @@ function writeSieve(account: AccountRows, { sieve }: CoalescedChanges): void {
   for (const script of sieve.scripts) account.sieveScripts.set(script.name, script);
   for (const name of sieve.removed) account.sieveScripts.delete(name);
   if (sieve.active !== undefined) account.activeSieveScript = sieve.active;
+  for (const key of sieve.untracked) account.sieveKeys.delete(key);
+  for (const { key, until } of sieve.tracked) account.sieveKeys.set(key, until);
 }
 
 function writePreferences(account: AccountRows, { preferences }: CoalescedChanges): void {

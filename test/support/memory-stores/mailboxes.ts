@@ -75,6 +75,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
         filters: [...filters.values()],
         filtersAwaitingBody: [...deferred.values()],
         filterRuns: [...filterRuns.values()].sort((a, b) => compare(a.id, b.id)),
+        sieveKeys: [...rows.sieveKeys].map(([key, until]) => ({ key, until })),
         sieveScripts: [...rows.sieveScripts.values()].sort((a, b) => compare(a.name, b.name)),
         activeSieveScript: rows.activeSieveScript,
         dueMail: [...dueMail.values()].sort((a, b) => compare(a.id, b.id)),

@@ -66,6 +66,7 @@ export class AccountRows {
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();
   readonly vacationAnswered = new Map<string, number>();
+  readonly sieveKeys = new Map<string, number>();
   readonly suppressions = new Map<string, Suppression>();
   readonly sentMinutes = new Map<number, SendingMinute>();
   readonly knownRecipients = new Set<string>();

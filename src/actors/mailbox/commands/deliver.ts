@@ -15,7 +15,7 @@ import { isBounceEarly, takeBounce } from '../outbound/bounces.js';
 import type { MailboxProtocol } from '../protocol.js';
 import { activeScript, afterScript, readsBody } from '../sieve/script-plan.js';
 import { inlineScripted } from '../sieve/script-reads.js';
-import { dueScriptReplies } from '../sieve/script-replies.js';
+import { takeEffects } from '../sieve/script-replies.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
@@ -186,7 +186,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   dueForwards(tx, mail, forwards, { placing: plan.remove ? undefined : placing });
   const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
   if (isNew && (!plan.remove || result.script?.isRedirected === true)) dueVacationReply(tx, mail);
-  const isAnswered = dueScriptReplies(tx, mail, result.script?.replies ?? []);
+  const isAnswered = result.script !== undefined && takeEffects(tx, mail, result.script);
   if (!forwards.isKept) {
     const isNeeded = forwards.targets.length > 0 || onward !== undefined || isAnswered;
     if (!isNeeded) tx.discard(blob, deliveryId);

@@ -72,13 +72,13 @@ export function afterScript(
   if (message === undefined || plan.remove || plan.stop) return result;
   const script = activeScript(tx.sieve.scripts);
   if (script === undefined) return result;
-  const { actions } = runSieve(script, message, environmentOf(tx, envelope));
+  const { actions, tracked } = runSieve(script, message, environmentOf(tx, envelope));
   const redirects = actions.flatMap((action) => (action.type === 'redirect' ? action.address : []));
   const placed = withPlaces(tx, plan, actions);
   const scripted = { ...placed, forwardTo: new Set([...plan.forwardTo, ...redirects]) };
   const undecided = scripted.remove ? [] : result.undecided;
   const replies = actions.filter((action) => action.type === 'reject' || action.type === 'vacation');
-  return { ...result, plan: scripted, undecided, script: { isRedirected: redirects.length > 0, replies } };
+  return { ...result, plan: scripted, undecided, script: { isRedirected: redirects.length > 0, replies, tracked } };
 }
 
 function environmentOf(tx: MailboxTransaction, { sender, recipient }: ArrivedEnvelope): SieveEnvironment {
@@ -96,7 +96,7 @@ function environmentOf(tx: MailboxTransaction, { sender, recipient }: ArrivedEnv
     recipient: recipient ?? undefined,
     hasFolder: (path) => folders().paths.has(caseFolded(path)),
     specialUse: (attribute) => folders().roles.get(ROLES[attribute.toLowerCase()])?.name,
-    isTracked: () => false,
+    isTracked: (key) => tx.sieve.isTracked(key, tx.now),
     include: (location, name) => (location === 'personal' ? scriptNamed(scripts, name) : undefined),
   };
 }

@@ -5,6 +5,7 @@ import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import type { RejectAction, SieveReply, VacationAction } from '../../../mail-format/sieve/actions.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import { type Arrived, isCheckedBy } from '../commands/forwarding.js';
+import type { ScriptEffects } from '../filters/delivery-plan.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 
 /** RFC 5230 §4.1 lets the server choose. */
@@ -33,8 +34,14 @@ export const scriptedVacation = ({ further }: Pick<DueMail, 'further'>): Scripte
 export const rejectionOf = ({ further }: Pick<DueMail, 'further'>): Rejection | undefined =>
   further?.['reject'] as Rejection | undefined;
 
+/** Records what a script does apart from placing the email. Returns whether a reply is due, which needs the octets of the message. */
+export function takeEffects(tx: MailboxTransaction, mail: Arrived, { replies, tracked }: ScriptEffects): boolean {
+  for (const { key, seconds } of tracked) tx.sieve.track(key, tx.now + seconds * 1000, tx.now);
+  return dueReplies(tx, mail, replies);
+}
+
 /** Records what the sender is to be told, within the bounds of the account. Returns whether anything is due. */
-export function dueScriptReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly SieveReply[]): boolean {
+function dueReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly SieveReply[]): boolean {
   const { blob, receivedAt, summary, envelope } = mail;
   const { vacation } = tx.dueMail;
   let isDue = false;

@@ -100,6 +100,7 @@ export class ChangedMailbox {
       case 'SieveScriptStored':
       case 'SieveScriptDeleted':
       case 'SieveScriptActivated':
+      case 'SieveKeyTracked':
         this.#sieve.apply(change);
         return;
       case 'OutboundChanged':

@@ -81,6 +81,8 @@ export class MailboxState {
   readonly dueMail = new LazyMap<string, DueMail>();
   forwarding = NO_FORWARDING;
   vacation = NO_VACATION;
+  /** What the `duplicate` test of scripts has seen, by key: until when it is a duplicate. */
+  readonly sieveKeys = new LazyMap<string, number>();
   /** Senders who have got a vacation reply, by key: when they may get another one; the first of these comes first. */
   readonly answered = new LazyMap<string, number>();
   #annotations: Annotations | undefined;
@@ -154,7 +156,7 @@ export class MailboxState {
     for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve, this.sending])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
-    octets += this.dueMail.size * DUE_OCTETS + this.answered.size * ID_OCTETS;
+    octets += this.dueMail.size * DUE_OCTETS + (this.answered.size + this.sieveKeys.size) * ID_OCTETS;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -215,15 +217,17 @@ export class MailboxState {
     for (const run of coalesced.filterRuns) this.filterRuns.set(run.id, run);
     for (const id of coalesced.filterRunsRemoved) this.filterRuns.delete(id);
     if (coalesced.sieve !== undefined) {
-      const { scripts, removed, active } = coalesced.sieve;
+      const { scripts, removed, active, tracked, untracked } = coalesced.sieve;
       for (const { name, content } of scripts) this.sieve.set(name, content);
       for (const name of removed) this.sieve.delete(name);
       if (active !== undefined) this.sieve.activate(active);
+      for (const key of untracked) this.sieveKeys.delete(key);
+      for (const { key, until } of tracked) this.sieveKeys.append(key, until);
     }
     for (const due of coalesced.dueMail) this.dueMail.set(due.id, due);
     for (const id of coalesced.dueMailEnded) this.dueMail.delete(id);
     for (const key of coalesced.vacationForgotten) this.answered.delete(key);
-    for (const { key, until } of coalesced.vacationAnswered) this.#answer(key, until);
+    for (const { key, until } of coalesced.vacationAnswered) this.answered.append(key, until);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
     this.#evolveChoices(coalesced);
     const { outbound, outboundRemoved, suppressions, suppressionsRemoved } = coalesced;
@@ -233,11 +237,6 @@ export class MailboxState {
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
-  }
-
-  #answer(key: string, until: number): void {
-    this.answered.delete(key);
-    this.answered.set(key, until);
   }
 
   #evolveChoices({ preferences }: CoalescedChanges): void {
@@ -353,6 +352,7 @@ export async function loadMailbox(
   state.forwarding = overview.forwarding ?? NO_FORWARDING;
   state.vacation = overview.vacation ?? NO_VACATION;
   for (const { key, until } of overview.answered) state.answered.set(key, until);
+  for (const { key, until } of overview.sieveKeys) state.sieveKeys.set(key, until);
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   for (const suppression of overview.suppressions) state.outbound.suppress(suppression);
   state.rememberReplies(overview.remembered);

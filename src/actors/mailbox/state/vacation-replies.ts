@@ -2,6 +2,7 @@
 // answer too; its replies count by their handle.
 import type { Change, ChangeContent } from '../../../store/changes/changes.js';
 import { isAway, type Vacation } from '../../../store/vacation.js';
+import { RememberedKeys } from './remembered-keys.js';
 import type { MailboxState } from './state.js';
 
 /** The senders that are remembered; the one that may get another reply first leaves for another. */
@@ -20,13 +21,13 @@ export interface CountedReplies {
 export class VacationChanges {
   readonly #state: Pick<MailboxState, 'vacation' | 'answered' | 'dueMail'>;
   readonly #record: (change: ChangeContent) => void;
-  /** Null: forgotten. */
-  readonly #written = new Map<string, number | null>();
+  readonly #answered: RememberedKeys;
   #settings: Vacation;
 
   constructor(state: Pick<MailboxState, 'vacation' | 'answered' | 'dueMail'>, record: (change: ChangeContent) => void) {
     this.#state = state;
     this.#record = record;
+    this.#answered = new RememberedKeys(state.answered, MOST_ANSWERED);
     this.#settings = state.vacation;
   }
 
@@ -41,28 +42,20 @@ export class VacationChanges {
    */
   mayAnswer(sender: string, now: number, script?: CountedReplies): boolean {
     if (isAway(this.#settings, now) !== (script === undefined) || !this.hasRoom) return false;
-    const key = this.#keyOf(sender, script);
-    const until = this.#written.has(key) ? this.#written.get(key) : this.#state.answered.get(key);
-    return until == null || until <= now;
+    return !this.#answered.has(this.#keyOf(sender, script), now);
   }
 
   /** Remembers a sender who gets a reply. */
   answer(sender: string, now: number, script?: CountedReplies): void {
     const key = this.#keyOf(sender, script);
-    const kept = this.#state.answered.entries().filter(([one]) => !this.#written.has(one));
-    const most = MOST_ANSWERED - 1 - this.#written.size;
-    const forgotten = kept.flatMap(([one, until], i) => (until <= now || kept.length - i > most ? [one] : []));
     const until = now + (script?.days ?? this.#settings.intervalDays) * DAY_MS;
-    this.#record({ type: 'VacationAnswered', payload: { key, until, forgotten } });
+    this.#record({ type: 'VacationAnswered', payload: this.#answered.change(key, until, now) });
   }
 
   apply(change: Change): void {
     if (change.type === 'PreferencesChanged')
       this.#settings = (change.payload.chosen['vacation'] as Vacation | undefined) ?? this.#settings;
-    if (change.type !== 'VacationAnswered') return;
-    const { key, until, forgotten } = change.payload;
-    for (const one of forgotten) this.#written.set(one, null);
-    this.#written.set(key, until);
+    if (change.type === 'VacationAnswered') this.#answered.apply(change.payload);
   }
 
   #keyOf(sender: string, script: CountedReplies | undefined): string {

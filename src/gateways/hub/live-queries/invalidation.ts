@@ -82,6 +82,7 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'SieveScriptStored':
     case 'SieveScriptDeleted':
     case 'SieveScriptActivated':
+    case 'SieveKeyTracked':
     case 'AutomaticMailDue':
     case 'AutomaticMailEnded':
     case 'EmailAnnounced':

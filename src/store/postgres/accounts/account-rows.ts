@@ -40,6 +40,7 @@ export const ACCOUNT_TABLES = [
   'filter_run_batches',
   'sieve_scripts',
   'active_sieve_scripts',
+  'sieve_tracked_keys',
   'due_automatic_mail',
   'preferences',
   'push_subscriptions',

@@ -44,6 +44,7 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'filter_run_batches' },
   { name: 'sieve_scripts' },
   { name: 'active_sieve_scripts' },
+  { name: 'sieve_tracked_keys' },
   { name: 'due_automatic_mail' },
   // Cursors and positions from before a restore lead nowhere, so the log is left out, except for what deferred writes of flags refer to.
   {

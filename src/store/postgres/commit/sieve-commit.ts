@@ -1,4 +1,5 @@
-// Sieve scripts in PostgreSQL: the part of the mailbox commit that writes them, and their reading. Most commits have none.
+// Sieve scripts in PostgreSQL, and the keys that they track: the part of the mailbox commit that writes them, and their reading. Most
+// commits have none.
 import { coalesce } from '../../changes/coalesced-changes.js';
 import type { MailboxChange } from '../../mailboxes.js';
 import type { Pieces } from '../driver/statement-pieces.js';
@@ -8,16 +9,21 @@ export function writeSieve(sql: Pieces, changes: readonly MailboxChange[]) {
   const scripts = [];
   const gone = [];
   const active = [];
+  const tracked = [];
+  const untracked = [];
   for (const { accountId: a, changes: list } of changes) {
     const { sieve } = coalesce(list);
     if (sieve === undefined) continue;
     for (const { name, content } of sieve.scripts) scripts.push({ a, name, content });
     for (const name of sieve.removed) gone.push({ a, name });
     if (sieve.active !== undefined) active.push({ a, name: sieve.active });
+    for (const { key, until } of sieve.tracked) tracked.push({ a, key, until });
+    for (const key of sieve.untracked) untracked.push({ a, key });
   }
-  if (scripts.length + gone.length + active.length === 0) return sql``;
+  const keys = tracked.length + untracked.length === 0 ? sql`` : writeKeys(sql, tracked, untracked);
+  if (scripts.length + gone.length + active.length === 0) return keys;
   return sql`
-    , sieve_script as (
+    ${keys}, sieve_script as (
       insert into sieve_scripts (account_id, name, content)
       select a, name, content from json_to_recordset(${JSON.stringify(scripts)}::json) as x (a uuid, name text, content text)
       join passed using (a)
@@ -35,6 +41,25 @@ export function writeSieve(sql: Pieces, changes: readonly MailboxChange[]) {
       delete from active_sieve_scripts t using sieve_choice r where t.account_id = r.a and r.name is null
     )`;
 }
+
+function writeKeys(sql: Pieces, tracked: readonly object[], untracked: readonly object[]) {
+  return sql`
+    , sieve_key_tracked as (
+      insert into sieve_tracked_keys (account_id, key, until)
+      select a, key, to_timestamp(until / 1000.0) from json_to_recordset(${JSON.stringify(tracked)}::json)
+        as x (a uuid, key text, until float8) join passed using (a)
+      on conflict (account_id, key) do update set until = excluded.until
+    ), sieve_key_untracked as (
+      delete from sieve_tracked_keys t
+      using json_to_recordset(${JSON.stringify(untracked)}::json) as g (a uuid, key text), passed p
+      where p.a = g.a and t.account_id = g.a and t.key = g.key
+    )`;
+}
+
+/** The keys that scripts of `accounts a` track; the one that ends first comes first. */
+export const SIEVE_KEYS_OF_ACCOUNT = `
+  select key, round(extract(epoch from until) * 1000)::float8 as until from sieve_tracked_keys where account_id = a.id
+  order by sieve_tracked_keys.until, key`;
 
 /** The scripts of `accounts a`. */
 export const SIEVE_SCRIPTS_OF_ACCOUNT = 'select name, content from sieve_scripts where account_id = a.id order by name';

@@ -2,7 +2,7 @@
 // several times faster than row by row; a small mailbox takes one round trip per function.
 import { uuidText } from '../../../mail-format/ids.js';
 import type { SenderLists } from '../../../mail-format/senders.js';
-import type { AnnotationRow, FilterRun, SieveScriptRow } from '../../mailbox-rows.js';
+import type { AnnotationRow, FilterRun, RememberedKey, SieveScriptRow } from '../../mailbox-rows.js';
 import type {
   EmailPage,
   Expunged,
@@ -20,7 +20,7 @@ import type { Answered, Vacation } from '../../vacation.js';
 import { applyDeferred, deferredWrites } from '../commit/deferred-flags.js';
 import { DUE_MAIL_OF_ACCOUNT, type DueMailRow, dueMailOf } from '../commit/due-mail-commit.js';
 import { ANNOTATIONS_OF_ACCOUNT } from '../commit/labels-commit.js';
-import { ACTIVE_SIEVE_SCRIPT, SIEVE_SCRIPTS_OF_ACCOUNT } from '../commit/sieve-commit.js';
+import { ACTIVE_SIEVE_SCRIPT, SIEVE_KEYS_OF_ACCOUNT, SIEVE_SCRIPTS_OF_ACCOUNT } from '../commit/sieve-commit.js';
 import { SUPPRESSIONS } from '../commit/suppressions-commit.js';
 import { ANSWERED_OF_ACCOUNT } from '../commit/vacation-commit.js';
 import { type BinaryColumn, inBinary, jsonOf, own } from '../driver/binary-results.js';
@@ -126,6 +126,7 @@ export interface OverviewRow {
   readonly filterRuns: FilterRun[] | null;
   readonly sieveScripts: SieveScriptRow[] | null;
   readonly activeSieveScript: string | null;
+  readonly sieveKeys: RememberedKey[] | null;
   readonly dueMail: DueMailRow[] | null;
   readonly drafts: DraftEmail[] | null;
   readonly suppressions: Suppression[] | null;
@@ -163,6 +164,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
     filterRuns: [],
     sieveScripts: [],
     activeSieveScript: null,
+    sieveKeys: [],
     dueMail: [],
     drafts: [],
     suppressions: [],
@@ -198,6 +200,7 @@ export const overviewFields = (mostExpunged: number): string => `
   (select json_agg(run order by id) from filter_runs where account_id = a.id) as "filterRuns",
   ${rowsOf(SIEVE_SCRIPTS_OF_ACCOUNT)} as "sieveScripts",
   ${ACTIVE_SIEVE_SCRIPT} as "activeSieveScript",
+  ${rowsOf(SIEVE_KEYS_OF_ACCOUNT)} as "sieveKeys",
   ${rowsOf(DUE_MAIL_OF_ACCOUNT)} as "dueMail",
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
@@ -224,6 +227,7 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
     filterRuns: row.filterRuns ?? [],
     sieveScripts: row.sieveScripts ?? [],
     activeSieveScript: row.activeSieveScript,
+    sieveKeys: row.sieveKeys ?? [],
     dueMail: (row.dueMail ?? []).map(dueMailOf),
     drafts: row.drafts ?? [],
     suppressions: row.suppressions ?? [],

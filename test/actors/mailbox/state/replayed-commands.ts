@@ -184,4 +184,6 @@ export const EVERY_TYPE: Step[] = [
   [{ kind: 'chooseVacation', isEnabled: true, period: 'red', intervalDays: 1 }],
   [{ kind: 'deliver', subject: 'green', at: 1, refersTo: null, isJunk: false }],
   [{ kind: 'answerDue' }],
+  [{ kind: 'putScript', name: 'blue', content: 'require "duplicate"; if duplicate { keep; }', isActive: true }],
+  [{ kind: 'deliver', subject: 'blue', at: 1, refersTo: null, isJunk: false }],
 ];

@@ -102,6 +102,7 @@ test('the log of random histories gives the state of the actor and the tables of
     'OutboundRemoved',
     'PreferencesChanged',
     'RecipientChanged',
+    'SieveKeyTracked',
     'SieveScriptActivated',
     'SieveScriptDeleted',
     'SieveScriptStored',
