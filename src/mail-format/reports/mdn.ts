@@ -10,7 +10,7 @@ export interface Mdn {
   /** The address that was written to. */
   readonly from: string;
   readonly to: string;
-  /** Of the message that is rejected. */
+  /** The subject of the message that is rejected. */
   readonly subject: string;
   readonly messageId: string | null;
   readonly reason: string;

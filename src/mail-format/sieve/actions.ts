@@ -55,9 +55,9 @@ export interface VacationAction {
 }
 
 /** What the sender is told. */
-export type SieveReply = RejectAction | VacationAction;
+export type SieveAnswer = RejectAction | VacationAction;
 
-export type SieveAction = KeepAction | FileintoAction | RedirectAction | SieveReply;
+export type SieveAction = KeepAction | FileintoAction | RedirectAction | SieveAnswer;
 
 /** A key that later deliveries find tracked (RFC 7352). */
 export interface TrackedKey {

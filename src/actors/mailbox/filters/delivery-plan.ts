@@ -1,7 +1,7 @@
 // The plan of a delivery: what becomes of an email, as a value. Filters make it here from the facts of the email; the command that delivers
 // carries it out (../commands/deliver.ts).
 import { FLAG_NAMES, SEEN } from '../../../mail-format/flags.js';
-import type { SieveReply, TrackedKey } from '../../../mail-format/sieve/actions.js';
+import type { SieveAnswer, TrackedKey } from '../../../mail-format/sieve/actions.js';
 import type { FilterRow } from '../../../store/mailbox-rows.js';
 import { type EmailFacts, FoldedFacts } from './filter-match.js';
 
@@ -25,7 +25,7 @@ export interface ScriptEffects {
   /** The email is sent on: it is not deleted, though the account may keep no copy. */
   readonly isRedirected: boolean;
   /** What the sender is told. */
-  readonly replies: readonly SieveReply[];
+  readonly replies: readonly SieveAnswer[];
   /** What is a duplicate from now on. */
   readonly tracked: readonly TrackedKey[];
 }

@@ -2,7 +2,7 @@
 // worker of automatic mail.
 import { createHash } from 'node:crypto';
 import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
-import type { RejectAction, SieveReply, VacationAction } from '../../../mail-format/sieve/actions.js';
+import type { RejectAction, SieveAnswer, VacationAction } from '../../../mail-format/sieve/actions.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import { type Arrived, isCheckedBy } from '../commands/forwarding.js';
 import type { ScriptEffects } from '../filters/delivery-plan.js';
@@ -24,15 +24,15 @@ export interface ScriptedVacation {
 }
 
 /** Why a script refuses a message, in `further` of what is due. */
-export type Rejection = Pick<RejectAction, 'command' | 'reason'>;
+export type ScriptedRejection = Pick<RejectAction, 'command' | 'reason'>;
 
 /** Undefined for the vacation of the account. */
 export const scriptedVacation = ({ further }: Pick<DueMail, 'further'>): ScriptedVacation | undefined =>
   further?.['vacation'] as ScriptedVacation | undefined;
 
 /** Undefined when no script refuses the message. */
-export const rejectionOf = ({ further }: Pick<DueMail, 'further'>): Rejection | undefined =>
-  further?.['reject'] as Rejection | undefined;
+export const rejectionOf = ({ further }: Pick<DueMail, 'further'>): ScriptedRejection | undefined =>
+  further?.['reject'] as ScriptedRejection | undefined;
 
 /** Records what a script does apart from placing the email. Returns whether a reply is due, which needs the octets of the message. */
 export function takeEffects(tx: MailboxTransaction, mail: Arrived, { replies, tracked }: ScriptEffects): boolean {
@@ -41,7 +41,7 @@ export function takeEffects(tx: MailboxTransaction, mail: Arrived, { replies, tr
 }
 
 /** Records what the sender is to be told, within the bounds of the account. Returns whether anything is due. */
-function dueReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly SieveReply[]): boolean {
+function dueReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly SieveAnswer[]): boolean {
   const { blob, receivedAt, summary, envelope } = mail;
   const { vacation } = tx.dueMail;
   let isDue = false;
@@ -50,7 +50,11 @@ function dueReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly Sie
     if (reply.type === 'reject') {
       if (!vacation.hasRoom) continue;
       const { command, reason } = reply;
-      tx.dueMail.add({ kind: 'reject', ...content, further: { reject: { command, reason } satisfies Rejection } });
+      tx.dueMail.add({
+        kind: 'reject',
+        ...content,
+        further: { reject: { command, reason } satisfies ScriptedRejection },
+      });
     } else {
       const scripted = vacationOf(reply);
       if (!vacation.mayAnswer(answeredKey(envelope.sender), tx.now, scripted)) continue;
