@@ -186,7 +186,8 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   dueForwards(tx, mail, forwards, { placing: plan.remove ? undefined : placing });
   const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
   if (isNew && (!plan.remove || result.script?.isRedirected === true)) dueVacationReply(tx, mail);
-  const isAnswered = result.script !== undefined && takeEffects(tx, mail, result.script);
+  const { script } = result;
+  const isAnswered = script !== undefined && takeEffects(tx, mail, script, { isJunk: isInJunk(tx, folderIds) });
   if (!forwards.isKept) {
     const isNeeded = forwards.targets.length > 0 || onward !== undefined || isAnswered;
     if (!isNeeded) tx.discard(blob, deliveryId);

@@ -34,10 +34,18 @@ export const scriptedVacation = ({ further }: Pick<DueMail, 'further'>): Scripte
 export const rejectionOf = ({ further }: Pick<DueMail, 'further'>): ScriptedRejection | undefined =>
   further?.['reject'] as ScriptedRejection | undefined;
 
-/** Records what a script does apart from placing the email. Returns whether a reply is due, which needs the octets of the message. */
-export function takeEffects(tx: MailboxTransaction, mail: Arrived, { replies, tracked }: ScriptEffects): boolean {
+/**
+ * Records what a script does apart from placing the email; nobody is told of mail that it puts in Junk. Returns whether a reply is due, which
+ * needs the octets of the message.
+ */
+export function takeEffects(
+  tx: MailboxTransaction,
+  mail: Arrived,
+  { replies, tracked }: ScriptEffects,
+  { isJunk }: { readonly isJunk: boolean },
+): boolean {
   for (const { key, seconds } of tracked) tx.sieve.track(key, tx.now + seconds * 1000, tx.now);
-  return dueReplies(tx, mail, replies);
+  return !isJunk && dueReplies(tx, mail, replies);
 }
 
 /** Records what the sender is to be told, within the bounds of the account. Returns whether anything is due. */
