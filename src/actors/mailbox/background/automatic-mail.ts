@@ -96,14 +96,11 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
   }
 
   async function queue(accountId: string, { id: dueId, kind }: DueMail, written: WrittenMail): Promise<void> {
-    const { message, sender, to, reportTo, arrived, isPartial = false } = written;
+    const { message, to, arrived } = written;
     const content = blobOf(message);
     await blobs.put(content);
     const summary = summarize(content.index);
-    const outgoing = {
-      ...{ blob: content.hash, summary, sender, recipients: addressed(...to), reportTo },
-      ...(isPartial && { isPartial }),
-    };
+    const outgoing = { blob: content.hash, summary, ...envelopeOf(written) };
     const about = { dueId, outgoing, ...(arrived !== undefined && { arrived: arrived }) };
     const { reply } = await mailboxes.of(accountId).ask('sendAutomaticMail', about);
     const { outboundId, over } = reply ?? {};
@@ -158,6 +155,11 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     },
   };
 }
+
+const envelopeOf = ({ sender, to, reportTo, isPartial = false }: WrittenMail) => ({
+  ...{ sender, recipients: addressed(...to), reportTo },
+  ...(isPartial && { isPartial }),
+});
 
 /** A node that ends, or a mailbox that moves, leaves rows of accounts that nobody asks for. */
 function startLooks(
