@@ -5,6 +5,8 @@ export interface StsPolicy {
   readonly mode: 'enforce' | 'testing' | 'none';
   /** Patterns of MX hosts: names, or `*.` and a name. */
   readonly mx: readonly string[];
+  /** `max_age` of the text, in s; undefined where the policy was kept without it. */
+  readonly maxAge?: number | undefined;
   /** ms since the epoch. */
   readonly expiresAt: number;
 }

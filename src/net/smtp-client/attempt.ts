@@ -273,8 +273,15 @@ export class Attempt {
     const { port, isImplicitTls, credentials, tls: wanted, key } = route.connection;
     const open = async (tls: TlsPolicy) => {
       const options = { host, address, port, tls, isImplicitTls, credentials, ca, hostname, limits, signal };
-      const session = await openSession(options);
+      const session = await openSession(options).catch((error: unknown) => {
+        if (error instanceof SessionFailure && error.kind === 'tls' && !signal.aborted)
+          route.negotiated({ host, address, isEncrypted: false, fault: error.code });
+        throw error;
+      });
       health.connected(address);
+      // Without TLS by choice nothing was negotiated.
+      if (tls !== 'none')
+        route.negotiated({ host, address, isEncrypted: session.tls !== null, fault: session.tlsFault });
       meter.connected(session.tls === null ? 'none' : session.isVerified ? 'verified' : 'unverified');
       route.loggedIn(undefined);
       return session;
@@ -308,7 +315,8 @@ export class Attempt {
     const { health } = this.#common;
     if (this.#mail.signal.aborted) return;
     if (kind === 'unreachable') health.unreachable(address, code ?? '');
-    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(this.#place(address), status.text);
+    if (kind === 'silent' || (kind === 'unreachable' && code === 'ETIMEDOUT'))
+      health.silent(this.#place(address), status.text);
     if (kind === 'closing') health.closing(this.#place(address), status.text);
     if (kind === 'login') this.#mail.route.loggedIn(status);
   }

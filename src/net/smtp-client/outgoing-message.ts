@@ -19,6 +19,8 @@ export interface OutgoingMessage {
   readonly hasUtf8Header: boolean;
   /** The domains of its From field, in the form for look-ups. */
   readonly authorDomains: readonly string[];
+  /** True for a report about TLS (RFC 8460 §5.3). */
+  readonly isTlsReport: boolean;
   /** All octets, if they are in memory. */
   readonly whole: Uint8Array | undefined;
   /** True when the octets can be sent unchanged: lines end in CRLF, and none begins with a dot. It is computed only with `whole`. */
@@ -31,7 +33,7 @@ const CR = 13;
 const LF = 10;
 const DOT = 46;
 
-type Needs = Pick<OutgoingMessage, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
+type Needs = Pick<OutgoingMessage, 'isEightBit' | 'hasUtf8Header' | 'authorDomains' | 'isTlsReport'>;
 
 const SMALL_OCTETS = 256 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
@@ -73,7 +75,8 @@ export class OutgoingMessages {
     if (kept !== undefined) return kept;
     const chunks = await sevenBitChunks(message);
     if (typeof chunks === 'string') return chunks;
-    const needs = { isEightBit: false, hasUtf8Header: false, authorDomains: message.authorDomains };
+    const { authorDomains, isTlsReport } = message;
+    const needs = { isEightBit: false, hasUtf8Header: false, authorDomains, isTlsReport };
     try {
       let size = 0;
       const pieces: Uint8Array[] = [];
@@ -176,6 +179,8 @@ class NeedsScan {
     const isEightBit = this.#isEightBit;
     // Some senders write octets above 127 that are not UTF-8: such headers can be sent only with 8BITMIME.
     const hasUtf8Header = isEightBit && !isAscii(header) && isUtf8(header);
-    return { isEightBit, hasUtf8Header, authorDomains: authorsOf(headerLines(header)).domains };
+    const lines = headerLines(header);
+    const isTlsReport = lines.some(({ name }) => name === 'tls-report-domain');
+    return { isEightBit, hasUtf8Header, authorDomains: authorsOf(lines).domains, isTlsReport };
   }
 }

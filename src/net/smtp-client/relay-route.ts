@@ -68,6 +68,9 @@ export class RelayRoute implements MailRoute {
     if (refusal === undefined) this.#logins.accepted(this.#relay);
     else this.#logins.refused(this.#relay, refusal);
   }
+
+  /** A smart host is the operator's own: nobody gets reports about it. */
+  negotiated(): void {}
 }
 
 /** Names that only this machine knows, such as those of its hosts file. */

@@ -8,6 +8,7 @@ import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers
 import type { HostRules } from './own-hosts.js';
 import type { SessionOptions } from './session.js';
 import { allowsHost } from './sts-policy.js';
+import { negotiated, notInPolicy, type TlsNegotiation, type TlsResults } from './tls-results.js';
 import type { Answer } from './transaction.js';
 
 /** Returned when the domain, or a host, is not tried. */
@@ -38,6 +39,8 @@ export interface MailRoute {
   statusOf(answer: Answer): DeliveryStatus;
   /** Called when the host has accepted the credentials, or with the reason why it has not. */
   loggedIn(refusal: DeliveryStatus | undefined): void;
+  /** Called once for each connection for which TLS was tried. */
+  negotiated(negotiation: TlsNegotiation): void;
 }
 
 export interface RouteParts {
@@ -52,10 +55,18 @@ export class MxRoute implements MailRoute {
   readonly #parts: RouteParts;
   readonly #domain: string;
   readonly #policy: StsPolicy | undefined;
+  readonly #results: TlsResults | undefined;
 
-  /** `port`: that of all mail hosts. */
-  constructor(parts: RouteParts, port: number, domain: string, policy: StsPolicy | undefined) {
+  /** `port`: that of all mail hosts. `results`: undefined where nobody counts them. */
+  constructor(
+    parts: RouteParts,
+    port: number,
+    domain: string,
+    policy: StsPolicy | undefined,
+    results: TlsResults | undefined,
+  ) {
     this.#parts = parts;
+    this.#results = results;
     this.#domain = domain;
     this.#policy = policy;
     const tls = policy?.mode === 'enforce' ? 'verified' : 'opportunistic';
@@ -76,8 +87,10 @@ export class MxRoute implements MailRoute {
   async addresses(exchanger: Exchanger): Promise<readonly string[] | Blocked> {
     const { dns, random, rules } = this.#parts;
     const { host } = exchanger;
-    if (this.#policy?.mode === 'enforce' && !allowsHost(this.#policy, host))
+    if (this.#policy?.mode === 'enforce' && !allowsHost(this.#policy, host)) {
+      this.#results?.add(this.#domain, notInPolicy(this.#policy, host));
       return blocked(host, faultStatus('sts-host', `${host} is not in the MTA-STS policy of the domain`));
+    }
     const found = await hostAddresses(dns, exchanger, random);
     if ('fault' in found) return blocked(host, faultStatus(found.fault, found.detail));
     const own = found.find((address) => rules.isOwnAddress(address, this.connection.port));
@@ -96,6 +109,11 @@ export class MxRoute implements MailRoute {
   }
 
   loggedIn(): void {}
+
+  negotiated(negotiation: TlsNegotiation): void {
+    // An address literal has no policy and nobody to report to.
+    if (!this.#domain.startsWith('[')) this.#results?.add(this.#domain, negotiated(this.#policy, negotiation));
+  }
 }
 
 export function blocked(host: string | null, status: DeliveryStatus): Blocked {

@@ -13,6 +13,7 @@ import {
 import { DialFailure, dial } from '../tcp/dial.js';
 import { ClientConnection } from './connection.js';
 import type { SmtpClientLimits } from './limits.js';
+import { NO_STARTTLS } from './tls-results.js';
 import { type Envelope, Transaction, type TransactionResult } from './transaction.js';
 
 /** `opportunistic`: TLS when it works, with any certificate; `verified`: with the host's certificate, otherwise no mail (RFC 8461 §4.2). */
@@ -42,7 +43,7 @@ export class SessionFailure extends Error {
   readonly status: DeliveryStatus;
   /**
    * `unreachable`: `code` has the code of the system; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed, or was
-   * required; `login`: the host does not accept the credentials.
+   * required: `code` is that of the handshake or `NO_STARTTLS`; `login`: the host does not accept the credentials.
    */
   readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'login' | 'other';
   readonly code: string | undefined;
@@ -77,6 +78,8 @@ export class ClientSession {
   /** The TLS version as the timeline shows it; null without TLS. */
   tls: string | null = null;
   isVerified = false;
+  /** The code of what keeps the certificate from being verified; `NO_STARTTLS` without TLS. */
+  tlsFault: string | undefined = NO_STARTTLS;
   /** The number of transactions so far. */
   served = 0;
   /** Settles once. Rejects with SessionFailure. */
@@ -301,6 +304,7 @@ export class ClientSession {
     if (!this.#connection.secure) return;
     const socket = this.#connection._socket as TLSSocket;
     this.isVerified = socket.authorized;
+    this.tlsFault = this.isVerified ? undefined : String(socket.authorizationError);
     const verified = this.isVerified ? ' (verified)' : '';
     this.tls = `${socket.getProtocol() ?? 'TLS'} ${socket.getCipher()?.standardName ?? 'unknown'}${verified}`;
   }
@@ -319,8 +323,11 @@ function withoutSecrets(reply: string, { user, password }: RelayCredentials): st
 function setupFailure(error: LibraryError, isUpgrading: boolean, { host, tls }: SessionOptions): SessionFailure {
   const { response, command = '', code, timeoutType } = error;
   if (isUpgrading || code === 'ETLS') {
-    const fault = tls !== 'verified' ? 'lost' : command === 'STARTTLS' && response ? 'sts-no-tls' : 'sts-certificate';
-    return new SessionFailure(faultStatus(fault, `TLS with ${host} failed: ${error.message}`), 'tls');
+    const isRefused = command === 'STARTTLS' && Boolean(response);
+    const fault = tls !== 'verified' ? 'lost' : isRefused ? 'sts-no-tls' : 'sts-certificate';
+    const { originalCode } = error as { originalCode?: string };
+    const status = faultStatus(fault, `TLS with ${host} failed: ${error.message}`);
+    return new SessionFailure(status, 'tls', isRefused ? NO_STARTTLS : originalCode);
   }
   if (response !== undefined) {
     const stage = command === 'CONN' ? 'greeting' : 'hello';

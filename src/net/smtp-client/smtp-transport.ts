@@ -26,6 +26,7 @@ import { type RelayOptions, Relays } from './relays.js';
 import { MxRoute } from './route.js';
 import { SignedForms } from './signed-forms.js';
 import { createStsPolicies } from './sts.js';
+import type { TlsResults } from './tls-results.js';
 
 export interface SmtpTransportOptions {
   readonly dns: Dns;
@@ -39,6 +40,8 @@ export interface SmtpTransportOptions {
   readonly allowPrivate: boolean;
   readonly sign?: Sign;
   readonly meter?: SmtpClientMeter;
+  /** Counts what TLS resulted in, for the reports to the domains of recipients. */
+  readonly tlsResults?: TlsResults | undefined;
   readonly limits?: Partial<SmtpClientLimits>;
   /** Returns values in [0, 1). */
   readonly random?: () => number;
@@ -71,6 +74,7 @@ class PooledTransport implements SmtpTransport {
   readonly #sign: Sign | undefined;
   readonly #nodeId: string | undefined;
   readonly #meter: SmtpClientMeter;
+  readonly #tlsResults: TlsResults | undefined;
   readonly #limits: SmtpClientLimits;
   readonly #messages: OutgoingMessages;
   readonly #pool: SessionPool;
@@ -88,6 +92,7 @@ class PooledTransport implements SmtpTransport {
     this.#nodeId = own.nodeId;
     const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
     this.#meter = meter;
+    this.#tlsResults = options.tlsResults;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     const rules = hostRules(own, allowPrivate);
     this.#messages = new OutgoingMessages(blobs);
@@ -113,6 +118,7 @@ class PooledTransport implements SmtpTransport {
       timeoutMs: STS_FETCH_MS,
       store: stsPolicies,
       log: this.#log,
+      results: this.#tlsResults,
     });
     this.relayLogins = new RelayLogins(this.#meter);
     this.#relays = new Relays({ ...relays, logins: this.relayLogins });
@@ -187,14 +193,21 @@ class PooledTransport implements SmtpTransport {
     const end = this.#endOf(task);
     try {
       const relay = await this.#relays.of(sender);
-      const hasPolicy = relay === undefined && !task.domain.startsWith('[');
+      const isTlsReport = await this.#isTlsReport(task);
+      const hasPolicy = relay === undefined && !task.domain.startsWith('[') && !isTlsReport;
       const [forms, policy] = await Promise.all([
         this.#formsOf(task),
         hasPolicy ? this.#sts.policyOf(task.domain) : undefined,
       ]);
       const route =
         relay === undefined
-          ? new MxRoute(this.#common, this.#common.port, task.domain, policy)
+          ? new MxRoute(
+              this.#common,
+              this.#common.port,
+              task.domain,
+              policy,
+              isTlsReport ? undefined : this.#tlsResults,
+            )
           : new RelayRoute(this.#common, relay, this.relayLogins);
       const mail = { task: { ...task, sender }, forms, route, signal: end.signal, log: attempts };
       try {
@@ -209,6 +222,14 @@ class PooledTransport implements SmtpTransport {
     } finally {
       end.release();
     }
+  }
+
+  /**
+   * A report about failures of TLS has to arrive in spite of them: no policy counts for it (RFC 8460 §3). Its own sessions are not
+   * reported, or two servers would send each other a report about the last one for ever. @throws what reading the message throws
+   */
+  async #isTlsReport({ sender, blob, size }: DeliveryTask): Promise<boolean> {
+    return sender === '' && (await this.#messages.of(blob, size)).isTlsReport;
   }
 
   /** Logs the effect of a policy in testing mode, which changes nothing (RFC 8461 §5). */

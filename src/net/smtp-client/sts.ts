@@ -8,10 +8,13 @@ import type { StsPolicy, StsPolicyStore } from '../../store/sts-policies.js';
 import { DnsFailure } from '../dns/resolver.js';
 import { fetchStsPolicy, type StsFetchOptions } from './sts-fetch.js';
 import { parseStsPolicy, stsId } from './sts-policy.js';
+import { policyFault, type TlsResults } from './tls-results.js';
 
 export interface StsOptions extends StsFetchOptions {
   readonly store: StsPolicyStore;
   readonly log: Logger;
+  /** Counts policies that are announced and cannot be fetched. */
+  readonly results?: TlsResults | undefined;
 }
 
 export interface StsPolicies {
@@ -33,7 +36,7 @@ const RENEW_BEFORE_MS = 86_400_000;
 const RENEWED_MS = 3_600_000;
 
 export function createStsPolicies(options: StsOptions): StsPolicies {
-  const { dns, store, log } = options;
+  const { dns, store, log, results } = options;
   const known = new LRUCache<string, Known>({ max: REMEMBERED, ttl: KNOWN_MS });
   /** The id whose policy was recently requested, keyed by domain. */
   const asked = new LRUCache<string, string>({ max: REMEMBERED, ttl: FAILED_MS });
@@ -65,10 +68,17 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
   async function fetched(domain: string, id: string): Promise<StsPolicy | undefined> {
     asked.set(domain, id);
     try {
-      const text = parseStsPolicy(await fetchStsPolicy(domain, options));
-      if (text === undefined) throw new Error('it cannot be read');
+      const fetching = fetchStsPolicy(domain, options).catch((error: NodeJS.ErrnoException) => {
+        results?.add(domain, policyFault('sts-policy-fetch-error', error.code));
+        throw error;
+      });
+      const text = parseStsPolicy(await fetching);
+      if (text === undefined) {
+        results?.add(domain, policyFault('sts-policy-invalid'));
+        throw new Error('it cannot be read');
+      }
       const { mode, mx, maxAge } = text;
-      const policy: StsPolicy = { id, mode, mx, expiresAt: clock.now() + maxAge };
+      const policy: StsPolicy = { id, mode, mx, maxAge: maxAge / 1000, expiresAt: clock.now() + maxAge };
       known.set(domain, { policy });
       await store.keep(domain, policy).catch((error: unknown) => {
         log.warn({ domain, err: error }, 'MTA-STS policy not kept');

@@ -15,7 +15,7 @@ export const contentChecks = {
     'MANSIO_REPORTS',
     false,
     flag,
-    '`on` counts the results of DMARC and mails a [report](mail-authentication.md#reports-to-others) a day to each domain that asks for them.',
+    '`on` counts the results of DMARC and of TLS with other servers, and sends a [report](mail-authentication.md#reports-to-others) a day to each domain that asks for it.',
   ),
   rspamdUrl: variable<string | undefined, undefined>(
     'MANSIO_RSPAMD_URL',

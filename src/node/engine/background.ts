@@ -8,6 +8,7 @@ import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook
 import { lastBackup } from '../../store/postgres/backup/last-backup.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
 import { postgresOwnReports } from '../../store/postgres/feedback/own-reports.js';
+import { postgresOwnTlsReports } from '../../store/postgres/feedback/own-tls-reports.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
 import { postgresGreylist } from '../../store/postgres/mailbox/greylist.js';
@@ -110,6 +111,7 @@ function keepHouse(
     reports: postgresArrivedReports(maintenanceSql),
     greylist: postgresGreylist(maintenanceSql),
     ownReports: postgresOwnReports(maintenanceSql),
+    ownTlsReports: postgresOwnTlsReports(maintenanceSql),
     sending: postgresSending(maintenanceSql),
     outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,

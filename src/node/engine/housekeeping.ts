@@ -12,6 +12,7 @@ import type { DirectoryStore } from '../../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../../store/events.js';
 import type { ArrivedReports } from '../../store/feedback/arrived-reports.js';
 import type { OwnReportStore } from '../../store/feedback/own-reports.js';
+import type { OwnTlsReportStore } from '../../store/feedback/own-tls-reports.js';
 import type { FlagFlushing } from '../../store/flag-flushing.js';
 import type { SendingStore } from '../../store/limits/sending.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
@@ -62,6 +63,7 @@ export interface HousekeepingOptions {
   readonly reports: Pick<ArrivedReports, 'prune'>;
   readonly greylist: Pick<GreylistStore, 'prune'>;
   readonly ownReports: Pick<OwnReportStore, 'prune'>;
+  readonly ownTlsReports: Pick<OwnTlsReportStore, 'prune'>;
   readonly sending: Pick<SendingStore, 'forget'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
@@ -121,6 +123,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     { name: 'sums of feedback reports pruned', everyMs: DAY_MS, pass: () => reports.prune(REPORT_DAYS) },
     { name: 'greylist pruned', everyMs: HOUR_MS / 6, pass: () => options.greylist.prune() },
     { name: 'results for reports pruned', everyMs: DAY_MS, pass: () => ownReports.prune(OWN_REPORT_DAYS) },
+    { name: 'results of TLS pruned', everyMs: DAY_MS, pass: () => options.ownTlsReports.prune(OWN_REPORT_DAYS) },
     {
       name: 'counts of recipients deleted',
       everyMs: HOUR_MS,

@@ -1,6 +1,8 @@
 // The fifth step of the engine: outbound mail, on nodes with the role `outbound`.
 import { OUTBOUND_ROLE } from '../../actors/delivery/delivery-placement.js';
 import type { DeliveryQueue } from '../../actors/delivery/queue.js';
+import { TlsTally } from '../../message-checks/feedback/own/tls-tally.js';
+import { clock } from '../../store/clock.js';
 import { postgresRelays } from '../../store/postgres/outbound/relays.js';
 import { postgresSigningKeys } from '../../store/postgres/outbound/signing-keys.js';
 import { postgresStsPolicies } from '../../store/postgres/outbound/sts-policies.js';
@@ -21,19 +23,22 @@ export interface EngineOutbound {
 }
 
 export async function startOutbound(
-  { config, log, lifecycle, node, observability }: EngineContext,
+  context: EngineContext,
   { ownership, incarnation }: ClusterAccess,
-  { blobs, outbound }: EngineStores,
+  { blobs, outbound, ownTlsReports }: EngineStores,
   { mailboxes, hosted, queueWakeup }: EngineMailboxes,
   openRemote: OpenRemoteTransport,
 ): Promise<EngineOutbound> {
+  const { config, log, lifecycle, node, observability } = context;
   if (!config.roles.has(OUTBOUND_ROLE)) return { queue: undefined, relayLogins: undefined };
   const { sql } = node;
+  const tlsResults = tlsTally(context, ownTlsReports);
   const remote = await openRemote({
     blobs,
     stsPolicies: postgresStsPolicies(sql),
     relays: postgresRelays(sql),
     signingKeys: postgresSigningKeys(sql),
+    tlsResults,
   });
   const queue = openQueue(config, log, lifecycle, observability.metrics, {
     store: outbound,
@@ -47,4 +52,17 @@ export async function startOutbound(
     remote,
   });
   return { queue, relayLogins: remote.relayLogins };
+}
+
+const COUNTS_MS = 500;
+
+/** The counts are written after the transport, which adds to them, has closed. */
+function tlsTally(
+  { config, log, lifecycle }: EngineContext,
+  store: EngineStores['ownTlsReports'],
+): TlsTally | undefined {
+  if (!config.reports) return undefined;
+  const tally = new TlsTally({ store, now: () => clock.now(), log });
+  lifecycle.add('counts of TLS', () => tally.close(), COUNTS_MS, COUNTS_MS);
+  return tally;
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { atMost } from '../../concurrency/time-bounds.js';
 import type { Dns } from '../../net/dns/resolver.js';
 import { createSmtpTransport } from '../../net/smtp-client/smtp-transport.js';
+import type { TlsResults } from '../../net/smtp-client/tls-results.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { RelayStore } from '../../store/relays.js';
 import type { SigningKeyStore } from '../../store/signing-keys.js';
@@ -28,6 +29,8 @@ export interface RemoteTransportStores {
   readonly stsPolicies: StsPolicyStore;
   readonly relays: Pick<RelayStore, 'relayOf'>;
   readonly signingKeys: SigningKeyStore;
+  /** Undefined where no reports are sent. */
+  readonly tlsResults: TlsResults | undefined;
 }
 
 /** Short, because current transactions have already had the queue's grace. */
@@ -37,7 +40,7 @@ const CLOSED_MS = 400;
 
 export async function openRemoteTransport(
   { config, nodeId, log, dns, metrics, mxPort }: RemoteTransportParts,
-  { blobs, stsPolicies, relays, signingKeys }: RemoteTransportStores,
+  { blobs, stsPolicies, relays, signingKeys, tlsResults }: RemoteTransportStores,
 ): Promise<RemoteTransport> {
   const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim, relayUrl } = config;
   // Only nodes that need the signer load it, because it is large.
@@ -50,6 +53,7 @@ export async function openRemoteTransport(
     own: { nodeId, hostname, bind, mxPort },
     log,
     port,
+    tlsResults,
     allowPrivate,
     sign: createSigner({ keys: signingKeys, fallback: dkim, log }),
     ...(metrics && { meter: metrics.smtpClient }),

@@ -7,6 +7,7 @@ import type { DirectoryStore } from '../../store/directory.js';
 import type { EventLog } from '../../store/events.js';
 import type { ArrivedReports } from '../../store/feedback/arrived-reports.js';
 import type { OwnReportStore } from '../../store/feedback/own-reports.js';
+import type { OwnTlsReportStore } from '../../store/feedback/own-tls-reports.js';
 import { type FlagFlushing, startFlagFlushing } from '../../store/flag-flushing.js';
 import type { FolderBlobStore, FolderMessageStore } from '../../store/folder-messages.js';
 import type { InboundStore } from '../../store/inbound.js';
@@ -20,6 +21,7 @@ import { postgresSending } from '../../store/postgres/accounts/sending.js';
 import { postgresDeferredFlags } from '../../store/postgres/commit/deferred-flags.js';
 import { postgresArrivedReports } from '../../store/postgres/feedback/arrived-reports.js';
 import { postgresOwnReports } from '../../store/postgres/feedback/own-reports.js';
+import { postgresOwnTlsReports } from '../../store/postgres/feedback/own-tls-reports.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
 import { postgresBlobs } from '../../store/postgres/mailbox/blobs.js';
 import { postgresEvents } from '../../store/postgres/mailbox/events.js';
@@ -59,6 +61,7 @@ export interface EngineStores {
   readonly exports: ExportRate;
   readonly arrivedReports: ArrivedReports;
   readonly ownReports: OwnReportStore;
+  readonly ownTlsReports: OwnTlsReportStore;
   readonly revocations: Revocations;
 }
 
@@ -91,6 +94,7 @@ export async function openStores(
     accountStores: openAccountStores(sql, breaker, announced),
     settings: breaker.guard(postgresSettings(sql)),
     ownReports: breaker.guard(postgresOwnReports(sql)),
+    ownTlsReports: breaker.guard(postgresOwnTlsReports(sql)),
     arrivedReports: breaker.guard(postgresArrivedReports(sql)),
     exports: exportRate(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log),
     revocations,

@@ -27,6 +27,7 @@ function start(replaced: Partial<HousekeepingOptions> = {}) {
     reports: { prune: job('reports') },
     greylist: { prune: job('greylist') },
     ownReports: { prune: job('ownReports') },
+    ownTlsReports: { prune: job('ownTlsReports') },
     outbound: { store: { expired: async () => [] }, keepDays: 90 },
     mailboxes: {},
     log: pino({ level: 'silent' }),
@@ -59,6 +60,7 @@ virtualTest(
       reports: 1,
       greylist: 1,
       ownReports: 1,
+      ownTlsReports: 1,
       keys: 1,
       sessions: 1,
     });
@@ -73,6 +75,7 @@ virtualTest(
       reports: 1,
       greylist: 7,
       ownReports: 1,
+      ownTlsReports: 1,
       keys: 1,
       sessions: 1,
     });

@@ -3,6 +3,7 @@ import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { google, googleTls, gzipped, microsoft, reportMail } from '../../message-checks/feedback/samples.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { PROGRAM, startTestNode } from '../../support/node.js';
 import { runProgram } from '../../support/run-program.js';
@@ -107,11 +108,12 @@ test('reports that arrive at the address of the records are shown as sums', asyn
   t.is((await node.stop()).code, 0);
 });
 
-test('the results of DMARC are mailed to the domain that asks for them, once, and its node reads them', async (t) => {
+test('the results of DMARC and TLS are mailed to the domain that asks for them, once, and its node reads them', async (t) => {
   const local = 'v=spf1 ip4:127.0.0.1 -all';
   const dns = await startDnsServer({
     'peer.test': { TXT: [local], MX: [[10, 'mx.peer.test']] },
     '_dmarc.peer.test': { TXT: ['v=DMARC1; p=quarantine; rua=mailto:postmaster@peer.test!1m'] },
+    '_smtp._tls.peer.test': { TXT: ['v=TLSRPTv1; rua=mailto:postmaster@peer.test'] },
     'mx.peer.test': { A: ['127.0.0.1'] },
     'mx.example.test': { A: ['127.0.0.1'], TXT: [local] },
     'forger.test': { TXT: [local] },
@@ -128,8 +130,11 @@ test('the results of DMARC are mailed to the domain that asks for them, once, an
   });
   const [sql, peerSql] = [await storeOf(node), await storeOf(peer)];
   t.teardown(() => Promise.all([sql.end(), peerSql.end()]));
-  await createAccount(sql, 'postmaster@example.test');
+  const { key } = await createAccount(sql, 'postmaster@example.test');
   await createAccount(peerSql, 'postmaster@peer.test');
+  const recipients = [{ address: 'postmaster@peer.test', type: 'To' }];
+  const mail = { fromAddress: 'postmaster@example.test', subject: 'hi', textBody: 'hello', recipients };
+  t.is((await new MailboxClient(node, key).request('POST', '/api/outbound/send', mail)).status, 200);
   const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
   const send = async (sender: string) => {
     const message = 'From: a@peer.test\r\nSubject: hi\r\n\r\nhello';
@@ -137,17 +142,29 @@ test('the results of DMARC are mailed to the domain that asks for them, once, an
   };
   for (const sender of ['a@peer.test', 'b@forger.test', 'a@peer.test']) await send(sender);
   await until(async () => (await sql`select from dmarc_counts`).count === 2);
+  await until(async () => (await sql`select from tls_counts`).count === 1);
   // The days go by.
   await sql`update dmarc_counts set day = day - 2`;
+  await sql`update tls_counts set day = day - 2`;
   const counts = await sql`select * from dmarc_counts`;
   await until(async () => (await peerSql`select from dmarc_sums`).count === 2);
+  await until(async () => (await peerSql`select from tls_sums`).count === 1);
 
   const { code, output } = await runProgram(process.execPath, [PROGRAM, 'reports', '--json'], '', peer.env);
   t.is(code, 0, output);
   const of = { domain: 'peer.test', source: '127.0.0.1', reporters: ['example.test'] };
   t.deepEqual(JSON.parse(output), {
     dmarc: [{ ...of, messages: 3, spfPass: 2, dkimPass: 0, dmarcPass: 2, quarantined: 1, rejected: 0 }],
-    tls: [],
+    tls: [
+      {
+        domain: 'peer.test',
+        policyType: 'no-policy-found',
+        host: '',
+        result: 'success',
+        sessions: 1,
+        reporters: ['example.test'],
+      },
+    ],
   });
   await until(async () => (await sql`select from sent_reports`).count === 1);
   // The node died between the sending and its note.
@@ -155,7 +172,8 @@ test('the results of DMARC are mailed to the domain that asks for them, once, an
   await sql`insert into dmarc_counts ${sql(counts)}`;
   await until(async () => (await sql`select from sent_reports`).count === 1);
   t.is((await sql`select from dmarc_counts`).count, 0);
-  t.is((await sql`select from outbound`).count, 1);
+  const queued = await sql`select subject, count(*)::int as times from outbound group by 1 having count(*) > 1`;
+  t.deepEqual([...queued], [], 'each report is queued once');
   t.is((await node.stop()).code, 0);
   t.is((await peer.stop()).code, 0);
 });

@@ -44,6 +44,8 @@ const DIRECTORY_TABLES = [
   'tls_sums',
   'dmarc_counts',
   'sent_reports',
+  'tls_counts',
+  'sent_tls_reports',
   'acme_accounts',
   'certificates',
   'acme_tokens',

@@ -1,9 +1,10 @@
-// The mail of a DMARC aggregate report (RFC 7489 §7.2.1.1): a part for people, and the packed file.
+// The mail of a report: about DMARC (RFC 7489 §7.2.1.1) or TLS (RFC 8460 §5.3). It has a part for people, and the packed file.
 import { field, foldText, phraseDate, sanitizedLine } from '../../../mail-format/reports/report-text.js';
 
 const CRLF = '\r\n';
 
 interface ReportMail {
+  readonly kind: 'dmarc' | 'tls';
   /** The domain that the report is about. */
   readonly domain: string;
   /** The domain that sends it. */
@@ -11,8 +12,9 @@ interface ReportMail {
   readonly from: string;
   readonly to: string;
   readonly hostname: string;
-  /** A UUID: Message-ID, boundary and id of the report. */
+  /** A UUID: Message-ID and boundary. */
   readonly id: string;
+  readonly reportId: string;
   /** ms since the epoch. */
   readonly now: number;
   /** In s since the epoch. */
@@ -22,25 +24,30 @@ interface ReportMail {
   readonly file: Uint8Array;
 }
 
+const KINDS = {
+  dmarc: { name: 'DMARC', file: 'xml.gz', type: 'application/gzip', container: ['multipart/mixed;'] },
+  tls: {
+    name: 'TLS',
+    file: 'json.gz',
+    type: 'application/tlsrpt+gzip',
+    container: ['multipart/report;', 'report-type="tlsrpt";'],
+  },
+} as const;
+
 export const reportMessageId = ({ id, hostname }: Pick<ReportMail, 'id' | 'hostname'>): string =>
   `<${id}@${sanitizedLine(hostname)}>`;
 
 /** Returns the message, with CRLF line ends. */
 export function writeReportMail(mail: ReportMail): Uint8Array {
-  const { domain, submitter, from, to, id, now, begin, end, file } = mail;
+  const { kind, domain, submitter, id, reportId, begin, end, file } = mail;
+  const { name: subject, file: suffix, type } = KINDS[kind];
   const boundary = `=_${id}`;
-  const name = `${submitter}!${domain}!${begin}!${end}!${id}.xml.gz`;
-  const header = [
-    field('From', ['DMARC', 'Reports', `<${sanitizedLine(from)}>`]),
-    field('To', [`<${sanitizedLine(to)}>`]),
-    field('Subject', ['Report', 'Domain:', domain, 'Submitter:', submitter, 'Report-ID:', `<${id}>`]),
-    field('Date', [phraseDate(now)]),
-    field('Message-ID', [reportMessageId(mail)]),
-    field('Auto-Submitted', ['auto-generated']),
-    field('MIME-Version', ['1.0']),
-    field('Content-Type', ['multipart/mixed;', `boundary="${boundary}"`]),
-  ];
-  const text = foldText(`This is a DMARC aggregate report of ${submitter} about mail from ${domain}.`);
+  const name = `${submitter}!${domain}!${begin}!${end}!${reportId}.${suffix}`;
+  const text = foldText(
+    kind === 'dmarc'
+      ? `This is a DMARC aggregate report of ${submitter} about mail from ${domain}.`
+      : `This is a report of ${submitter} about ${subject} with the mail hosts of ${domain}.`,
+  );
   const encoded = Buffer.from(file).toString('base64').replace(/.{76}/g, `$&${CRLF}`);
   const body = [
     `--${boundary}`,
@@ -49,7 +56,7 @@ export function writeReportMail(mail: ReportMail): Uint8Array {
     text,
     '',
     `--${boundary}`,
-    field('Content-Type', ['application/gzip;', `name="${name}"`]).trimEnd(),
+    field('Content-Type', [`${type};`, `name="${name}"`]).trimEnd(),
     field('Content-Disposition', ['attachment;', `filename="${name}"`]).trimEnd(),
     'Content-Transfer-Encoding: base64',
     '',
@@ -57,5 +64,21 @@ export function writeReportMail(mail: ReportMail): Uint8Array {
     `--${boundary}--`,
     '',
   ];
-  return Buffer.from(`${header.join('')}${CRLF}${body.join(CRLF)}`);
+  return Buffer.from(`${headerOf(mail, boundary)}${CRLF}${body.join(CRLF)}`);
+}
+
+function headerOf(mail: ReportMail, boundary: string): string {
+  const { kind, domain, submitter, from, to, reportId, now } = mail;
+  const { name, container } = KINDS[kind];
+  return [
+    field('From', [name, 'Reports', `<${sanitizedLine(from)}>`]),
+    field('To', [`<${sanitizedLine(to)}>`]),
+    field('Subject', ['Report', 'Domain:', domain, 'Submitter:', submitter, 'Report-ID:', `<${reportId}>`]),
+    ...(kind === 'tls' ? [field('TLS-Report-Domain', [domain]), field('TLS-Report-Submitter', [submitter])] : []),
+    field('Date', [phraseDate(now)]),
+    field('Message-ID', [reportMessageId(mail)]),
+    field('Auto-Submitted', ['auto-generated']),
+    field('MIME-Version', ['1.0']),
+    field('Content-Type', [...container, `boundary="${boundary}"`]),
+  ].join('');
 }

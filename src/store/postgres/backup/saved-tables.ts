@@ -68,6 +68,8 @@ export const SAVED_TABLES: readonly Saved[] = [
   { name: 'tls_sums' },
   { name: 'dmarc_counts' },
   { name: 'sent_reports' },
+  { name: 'tls_counts' },
+  { name: 'sent_tls_reports' },
   { name: 'outbound' },
   { name: 'outbound_recipients' },
   { name: 'outbound_contents' },

@@ -17,17 +17,17 @@ function rethrow(error: unknown): never {
 }
 
 async function findPolicy(sql: Sql, domain: string): Promise<StsPolicy | undefined> {
-  const [row] = await sql<{ id: string; policy: Pick<StsPolicy, 'mode' | 'mx'>; expiresAt: Date }[]>`
+  const [row] = await sql<{ id: string; policy: Pick<StsPolicy, 'mode' | 'mx' | 'maxAge'>; expiresAt: Date }[]>`
     select policy_id as id, policy, expires_at as "expiresAt" from sts_policies
     where domain = ${domain} and expires_at > now()`;
   if (row === undefined) return undefined;
   const { id, policy, expiresAt } = row;
-  return { id, mode: policy.mode, mx: policy.mx, expiresAt: expiresAt.getTime() };
+  return { ...policy, id, expiresAt: expiresAt.getTime() };
 }
 
 /** When two nodes fetch at the same time, the policy that is valid longer wins. */
-async function keepPolicy(sql: Sql, domain: string, { id, mode, mx, expiresAt }: StsPolicy): Promise<void> {
-  const policy = JSON.stringify({ mode, mx });
+async function keepPolicy(sql: Sql, domain: string, { id, mode, mx, maxAge, expiresAt }: StsPolicy): Promise<void> {
+  const policy = JSON.stringify({ mode, mx, maxAge });
   await sql`
     with expired as (
       delete from sts_policies where domain in (
