@@ -62,7 +62,7 @@ export const KILLS = {
   sendLater: amount(2, 4),
   /** `scenarios/cluster/kill` kills nodes of a cluster under load. */
   cluster: amount(3, 30),
-  /** `scenarios/cluster/vacation-and-quotas` */
+  /** `scenarios/faults/cluster-people-kill` kills nodes of a cluster that answers mail and counts quotas. */
   clusterPeople: amount(2, 9),
   /** `scenarios/cluster/failover`: faults of the machine with the primary of PostgreSQL. */
   failover: amount(1, 4),

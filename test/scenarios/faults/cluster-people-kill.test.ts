@@ -8,8 +8,8 @@ import { postgresQuotas } from '../../../src/store/postgres/accounts/quotas.js';
 import { KILLS } from '../../support/amounts.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { testWith } from '../../support/test-with.js';
-import { startCluster, type TestCluster } from './support/cluster.js';
-import { eventually } from './support/eventually.js';
+import { startCluster, type TestCluster } from '../cluster/support/cluster.js';
+import { eventually } from '../cluster/support/eventually.js';
 
 const ADDRESS = '127.0.3.9';
 const LANES = 3;
