@@ -47,7 +47,7 @@ export interface SessionStore {
   /** False when the account has no such session, or it was ended before. */
   end(accountId: string, id: string): Promise<boolean>;
   /** Whether the session began at most `maxAgeMs` ago with a proof, and was not ended. */
-  isFreshlyProven(accountId: string, id: string, maxAgeMs: number): Promise<boolean>;
+  isProven(accountId: string, id: string, maxAgeMs: number): Promise<boolean>;
   /** Deletes the rows of sessions that ended longer ago; returns how many. The accounts keep the time of their last use. */
   dropEnded(maxAgeMs: number): Promise<number>;
   /**

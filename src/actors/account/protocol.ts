@@ -63,6 +63,8 @@ export interface Sessions {
   end(accountId: string, id: string): Promise<boolean>;
   /** Whether the session began within the last 15 minutes, and not with an API key. */
   isFreshlyProven(accountId: string, id: string): Promise<boolean>;
+  /** Whether the session did not begin with an API key, or a passkey that was registered with one. */
+  isProven(accountId: string, id: string): Promise<boolean>;
   /** The account that a link signs in. Undefined when the link does not exist, was used, or has expired. */
   accountOfLink(token: string): Promise<LinkAccount | undefined>;
   /** Uses the link up; undefined as for `accountOfLink`. */

@@ -1,6 +1,6 @@
 // Sessions of the page as their account manages them. `actors/directory` finds the account of a session, as of any API key; the store and
 // `node/engine/revocations` make an ended session fail at once everywhere.
-import { type SessionStore, sessionEnd } from '../../store/sessions.js';
+import { SESSION_AGE_MS, type SessionStore, sessionEnd } from '../../store/sessions.js';
 import { newApiKey } from '../directory/api-key.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { Sessions } from './protocol.js';
@@ -38,7 +38,8 @@ export function createSessions({ store, keyUses, random, time }: SessionsOptions
 
     end: (accountId, id) => store.end(accountId, id),
 
-    isFreshlyProven: (accountId, id) => store.isFreshlyProven(accountId, id, FRESH_MS),
+    isFreshlyProven: (accountId, id) => store.isProven(accountId, id, FRESH_MS),
+    isProven: (accountId, id) => store.isProven(accountId, id, SESSION_AGE_MS),
 
     async accountOfLink(token) {
       const hash = linkHash(token);

@@ -147,6 +147,14 @@ const exportPosition = object({
 });
 export type ExportPosition = Infer<typeof exportPosition>;
 
+/** See `FailedRecipient` in src/mail-format/reports/bounce.ts. */
+const bouncedRecipient = object({
+  addresses: array(string()),
+  finals: optional(array(string())),
+  statusCode: string(),
+  text: string(),
+});
+
 export const mailboxProtocol = protocol('mailbox', {
   operations: {
     /** Places accepted mail in the inbox. A repetition with the same `inboundId` places nothing again. */
@@ -169,7 +177,7 @@ export const mailboxProtocol = protocol('mailbox', {
         bounce: optional(
           object({
             messageId: string(),
-            recipients: array(object({ addresses: array(string()), statusCode: string(), text: string() })),
+            recipients: array(bouncedRecipient),
             source: object({ remoteAddress: string(), domains: array(string()) }),
           }),
         ),

@@ -44,6 +44,23 @@ export function revived(snapshot: StoredSnapshot | null): Email {
   return stateOf(value, { ...DRAFT, ...context, recipients });
 }
 
+/** The most accounts that a snapshot names: a further one may get a second copy. */
+const MOST_TAKERS = 5_000;
+
+type WithTakers = { readonly context: { readonly takers?: readonly string[] } } | null | undefined;
+
+/** The accounts of this store that have got the message, as far as a step has noted them. */
+export const takersIn = (snapshot: unknown): readonly string[] => (snapshot as WithTakers)?.context.takers ?? [];
+
+/** Notes accounts that get the message: none gets it again when another recipient is retried. The machine keeps what is noted. */
+export function withTakers(snapshot: unknown, accountIds: readonly string[]): unknown {
+  const known = takersIn(snapshot);
+  const takers = [...new Set([...known, ...accountIds])].slice(0, MOST_TAKERS);
+  if (takers.length === known.length) return snapshot;
+  const { context, ...rest } = snapshot as StoredSnapshot;
+  return { ...rest, context: { ...context, takers } };
+}
+
 /** Makes the snapshot of a sent email, which is not stored. */
 export function sentSnapshot({
   recipients: rows,

@@ -9,6 +9,8 @@ import { sanitizedLine } from './report-text.js';
 interface FailedRecipient {
   /** The address in lower case, as the host has it and as the sender wrote it. */
   readonly addresses: string[];
+  /** The address to which the host could not deliver, likewise, where a report says it (RFC 3464 §2.3.2). */
+  readonly finals?: string[];
   /** An enhanced status code of class 5 (RFC 3463). */
   readonly statusCode: string;
   /** One line. */
@@ -68,9 +70,13 @@ function fromStatus(text: string): FailedRecipient[] {
     const field = (name: string) =>
       new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(group)?.[1]?.slice(0, LONGEST_FIELD).trim();
     if (!/^failed\b/i.test(field('Action') ?? '')) return [];
-    const addresses = ['Original-Recipient', 'Final-Recipient'].flatMap((name) => addressesOf(field(name) ?? ''));
+    const [original, final] = ['Original-Recipient', 'Final-Recipient'].map((name) => addressesOf(field(name) ?? ''));
+    const addresses = [...original!, ...final!];
+    // A list or an alias keeps the original recipient when it sends a message on: its member fails, not the list.
+    const finals = field('Final-Recipient') === undefined ? original! : final!;
     const said = field('Diagnostic-Code')?.replace(/^[^;]*;\s*/, '') ?? field('Status') ?? '';
-    return addresses.length === 0 ? [] : [failed(addresses, STATUS.exec(field('Status') ?? '')?.[0], said)];
+    if (addresses.length === 0) return [];
+    return [{ ...failed(addresses, STATUS.exec(field('Status') ?? '')?.[0], said), finals }];
   });
 }
 

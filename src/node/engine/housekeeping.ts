@@ -46,6 +46,9 @@ const REPORT_DAYS = 400;
 /** A report that could not be sent for so long is given up. */
 const OWN_REPORT_DAYS = 5;
 const COUNTS_A_PASS = 20_000;
+/** An address counts as a stranger again, once, this long after the account has written to it first, or when it has as many others. */
+const KNOWN_DAYS = 2 * 365;
+const MOST_KNOWN = 100_000;
 const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 
 export interface HousekeepingOptions {
@@ -64,7 +67,7 @@ export interface HousekeepingOptions {
   readonly greylist: Pick<GreylistStore, 'prune'>;
   readonly ownReports: Pick<OwnReportStore, 'prune'>;
   readonly ownTlsReports: Pick<OwnTlsReportStore, 'prune'>;
-  readonly sending: Pick<SendingStore, 'forget'>;
+  readonly sending: Pick<SendingStore, 'forget' | 'forgetKnown'>;
   /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
@@ -129,6 +132,12 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       everyMs: HOUR_MS,
       most: COUNTS_A_PASS,
       pass: () => sending.forget(firstMinuteOf('day', clock.now() - HOUR_MS), COUNTS_A_PASS),
+    },
+    {
+      name: 'known recipients forgotten',
+      everyMs: DAY_MS,
+      most: COUNTS_A_PASS,
+      pass: () => sending.forgetKnown(KNOWN_DAYS, MOST_KNOWN, COUNTS_A_PASS),
     },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {

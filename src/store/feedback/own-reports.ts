@@ -32,9 +32,14 @@ export interface DueOwnReport {
   readonly day: string;
 }
 
+/** `network`: that of the host that sent the messages, which has a share of the results of a domain and day. */
+export interface ArrivedCount extends DmarcCount {
+  readonly network: string;
+}
+
 export interface OwnReportStore {
   /** Adds to the counts, within the bounds of a domain and of a day. What is beyond them is not reported. */
-  add(counts: readonly DmarcCount[]): Promise<void>;
+  add(counts: readonly ArrivedCount[]): Promise<void>;
   /** Domains with counts of days before `before`, those with most results first. */
   due(before: string, limit: number): Promise<readonly DueOwnReport[]>;
   counts(report: DueOwnReport): Promise<readonly DmarcCount[]>;

@@ -104,4 +104,9 @@ export interface SendingStore {
   notice(owner: LimitOwner, period: LimitPeriod, notice: PlacedNotice): Promise<boolean>;
   /** Deletes what was counted before this minute; returns the number of rows. */
   forget(before: number, limit: number): Promise<number>;
+  /**
+   * Deletes addresses to which an account has written for the first time longer ago, and the oldest ones beyond `most` of an account.
+   * Returns how many.
+   */
+  forgetKnown(maxAgeDays: number, most: number, limit: number): Promise<number>;
 }

@@ -22,10 +22,14 @@ export interface NewPasskey extends PasskeyCredential {
   readonly name: string;
   /** The host for which the authenticator made it. */
   readonly rpId: string;
+  /** Whoever has registered it had signed in otherwise than with an API key. */
+  readonly isProven: boolean;
 }
 
 export interface StoredPasskey extends Passkey, PasskeyCredential {
   readonly accountId: string;
+  /** As when it was registered. */
+  readonly isProven: boolean;
 }
 
 /** A challenge that was answered. */

@@ -126,6 +126,34 @@ test('many recipients to whom the account has never written suspend it, and know
   t.is(await send(anna, people(20)), 'queued');
 });
 
+test('whoever has an address at a hosted domain is no stranger', async (t) => {
+  const { world, account, send } = await setUp(t, { rule: { strangers: 5, refused: 0 } });
+  const anna = await account();
+  const colleagues = Array.from({ length: 20 }, (_, i) => `colleague${i}@example.test`);
+  t.is(await send(anna, colleagues), 'sendingSuspended', 'the domain is not hosted');
+  const ben = await account();
+  await world.directory.addDomain('example.test');
+  await until(async () => (await world.sending.suspensionOf(anna)) !== null);
+  t.is(await send(ben, colleagues), 'queued');
+});
+
+test('old addresses, and the oldest of many, are known no more', async (t) => {
+  const { world, account, send } = await setUp(t, { rule: { strangers: 100, refused: 0 } });
+  const [anna, ben] = [await account(), await account()];
+  await send(anna, people(5, 'a'));
+  await send(ben, people(2, 'b'));
+  await world.sql`update known_recipients set since = current_date - 10 where address in ('a1@remote.test', 'a3@remote.test')`;
+  await world.sql`update known_recipients set since = current_date - 800 where address = 'b0@remote.test'`;
+  const known = async () =>
+    (await world.sql<{ address: string }[]>`select address from known_recipients order by 1`).map((row) => row.address);
+  t.is(await world.sendingStore.forgetKnown(730, 3, 100), 3);
+  t.deepEqual(
+    await known(),
+    ['a0', 'a2', 'a4', 'b1'].map((name) => `${name}@remote.test`),
+  );
+  t.is(await world.sendingStore.forgetKnown(730, 3, 100), 0);
+});
+
 test('many recipients that other servers refuse suspend an account', async (t) => {
   const { world, account, send, outboundIds } = await setUp(t, { rule: { strangers: 0, refused: 2 } });
   const anna = await account();

@@ -231,6 +231,7 @@ function fakeSessions(): Sessions {
     list: async (accountId) => [...all.values()].filter((one) => one.accountId === accountId),
     end: async (accountId, id) => all.get(id)?.accountId === accountId && all.delete(id),
     isFreshlyProven: async (_, id) => id === SESSION_ID,
+    isProven: async (_, id) => id === SESSION_ID,
     accountOfLink: async (token) => links.get(token),
     async redeemLink(token, browser) {
       const account = links.get(token);
@@ -242,7 +243,7 @@ function fakeSessions(): Sessions {
 
 function fakePasskeys(): Passkeys {
   const first = (id: string, accountId: string) => ({
-    ...{ id, accountId, name: 'Phone', createdAt: at, lastUsedAt: null, rpId: 'localhost' },
+    ...{ id, accountId, name: 'Phone', createdAt: at, lastUsedAt: null, rpId: 'localhost', isProven: true },
     ...{ credentialId: Buffer.from(id).toString('base64url'), publicKey: new Uint8Array(), counter: 0, transports: [] },
   });
   let passkeys: (StoredPasskey & { readonly rpId: string })[] = [first(PASSKEY_ID, ALICE), first(BOBS_PASSKEY_ID, BOB)];

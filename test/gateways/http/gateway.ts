@@ -53,6 +53,7 @@ export interface Gateway {
   readonly port: number;
   readonly server: HttpServer;
   readonly directory: FakeDirectory;
+  readonly accountApi: ReturnType<typeof fakeAccountApi>;
   readonly mailboxes: TestMailboxes;
   readonly exports: FakeExports;
   readonly blobs: FakeBlobs;
@@ -211,6 +212,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     port: Number(server.address.split(':')[1]),
     server,
     directory,
+    accountApi,
     mailboxes,
     exports,
     blobs,

@@ -95,6 +95,7 @@ test('reports of RFC 3464: the recipients that failed, and the message that come
       recipients: [
         {
           addresses: ['bob@there.test', 'bob.inner@store.there.test'],
+          finals: ['bob.inner@store.there.test'],
           statusCode: '5.1.1',
           text: '550 5.1.1 <bob.inner@store.there.test>: User unknown',
         },
@@ -128,7 +129,9 @@ test('the reports that Mansio writes are read', (t) => {
   const written = Buffer.from(writeDsn({ ...report, kind: 'failed', retriedUntil: null }));
   t.deepEqual(read(written), {
     messageId: '<1@here.test>',
-    recipients: [{ addresses: ['bob@there.test'], statusCode: '5.2.1', text: '550 5.2.1 off' }],
+    recipients: [
+      { addresses: ['bob@there.test'], finals: ['bob@there.test'], statusCode: '5.2.1', text: '550 5.2.1 off' },
+    ],
   });
   t.is(read(Buffer.from(writeDsn({ ...report, kind: 'delayed', retriedUntil: 2 }))), undefined);
 });

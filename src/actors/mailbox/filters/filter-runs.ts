@@ -71,6 +71,7 @@ export function filterRunQueries(
 function nextSlots(state: MailboxState, run: FilterRun) {
   const { emails } = state;
   const folders = foldersInScope(state, run.folderId);
+  const drafts = state.folderOf('drafts');
   const slots: number[] = [];
   let slot = firstAfter(state, run.position);
   const end = Math.min(emails.size, slot + MOST_SLOTS);
@@ -78,7 +79,7 @@ function nextSlots(state: MailboxState, run: FilterRun) {
   while (slot < end && slots.length < BATCH) {
     const id = emails.id(slot);
     if (id > run.newestId) break;
-    if (mayBeChanged(state, slot) && folders.some((folder) => folder.shows(slot))) slots.push(slot);
+    if (mayBeChanged(state, drafts, slot) && folders.some((folder) => folder.shows(slot))) slots.push(slot);
     upTo = id;
     slot++;
   }
@@ -102,16 +103,17 @@ function foldersInScope({ folders }: MailboxState, folderId: string | null): rea
   return [...folders].flatMap(([id, folder]) => (inScope(id, folder) ? [folder] : []));
 }
 
-const mayBeChanged = (state: MailboxState, slot: number): boolean =>
-  state.emails.isAlive(slot) && state.folderOf('drafts').uidOf(slot) === 0;
+const mayBeChanged = ({ emails }: MailboxState, drafts: FolderColumns, slot: number): boolean =>
+  emails.isAlive(slot) && drafts.uidOf(slot) === 0;
 
 /** Looks at each placement once: there are more pairs of emails and folders than placements. */
 function countInScope(state: MailboxState, folderId: string | null): number {
   const isCounted = new Uint8Array(state.emails.size);
+  const drafts = state.folderOf('drafts');
   let total = 0;
   for (const folder of foldersInScope(state, folderId)) {
     for (const slot of folder.slots()) {
-      if (isCounted[slot] === 1 || !folder.shows(slot) || !mayBeChanged(state, slot)) continue;
+      if (isCounted[slot] === 1 || !folder.shows(slot) || !mayBeChanged(state, drafts, slot)) continue;
       isCounted[slot] = 1;
       total++;
     }

@@ -41,7 +41,7 @@ export function takeBounce(tx: MailboxTransaction, payload: Payload<MailboxProto
   for (const { id, attempts } of tx.outbound.bounced(payload)) {
     const row = tx.outbound.get(id);
     if (row === undefined || row.status === 'Draft') continue;
-    failRecipients(tx, row, bounce, attempts);
+    failRecipients(tx, row, bounce, attempts, payload.sender === '');
   }
 }
 
@@ -50,11 +50,14 @@ function failRecipients(
   row: OutboundRow,
   bounce: ReturnedMail,
   attempts: readonly DeliveryAttempt[],
+  isFromServer: boolean,
 ): void {
   const failed = namedBy(bounce, row).flatMap(({ recipient, said }) => {
     if (recipient.status !== 'Delivered' || !isBelieved(bounce.source, takenBy(recipient, attempts))) return [];
-    const { text, statusCode } = said;
-    return [{ recipient, id: recipient.id, domain: recipient.domain, text, statusCode }];
+    const { text, statusCode, finals = [] } = said;
+    // A member of a list may be gone, and the list is not; users of a provider cannot send with the null sender.
+    const isAddressGone = isFromServer && finals.includes(addressOf(recipient));
+    return [{ recipient, id: recipient.id, domain: recipient.domain, text, statusCode, isAddressGone }];
   });
   const [first] = failed;
   if (first === undefined) return;
@@ -74,7 +77,7 @@ function failRecipients(
     },
   ]);
   advance(tx, row, next);
-  for (const { recipient, ...said } of failed) suppress(tx, recipient, said);
+  for (const { recipient, isAddressGone, ...said } of failed) if (isAddressGone) suppress(tx, recipient, said);
 }
 
 /** The recipients that failed according to the bounce. */

@@ -2,6 +2,7 @@
 // delivery to a mailbox of this store also hands over the message, so each mailbox gets it once.
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
+import { takersIn, withTakers } from '../../../machines/outbound-email/stored-snapshot.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail-format/ids.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
@@ -112,8 +113,9 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (row.status !== 'Sending' || row.attempt?.id !== attemptId) return { refusal: 'notUnderWay' };
   const events = eventsOf(tx, report);
-  const next = step(row.machine, ...events);
-  const takers = takersOf(row, next, outcomes.map(outcomeOf));
+  const stepped = step(row.machine, ...events);
+  const takers = takersOf(row, stepped, outcomes.map(outcomeOf));
+  const next = noted(stepped, takers);
   const summary = takers.length === 0 ? undefined : tx.outbound.summary(outboundId);
   if (!isAutomatic(row)) tx.sending.countRefused(outcomes.filter(isRefused).length);
   tx.begin();
@@ -137,9 +139,15 @@ export interface Taker {
   readonly onward: SentOnward | undefined;
 }
 
-/** Accounts of this store whose mailboxes get the message in this step. */
+/** The step, which remembers who gets the message. */
+export function noted(next: Step, takers: readonly Taker[]): Step {
+  const placed = takers.filter(({ onward }) => onward?.isPlaced !== false).map(({ accountId }) => accountId);
+  return placed.length === 0 ? next : { ...next, snapshot: withTakers(next.snapshot, placed) };
+}
+
+/** Accounts of this store whose mailboxes get the message in this step: none that has got it with an earlier recipient. */
 export function takersOf(
-  { recipients }: OutboundRow,
+  { recipients, machine }: OutboundRow,
   next: Step,
   outcomes: readonly {
     readonly recipientId: string;
@@ -149,6 +157,7 @@ export function takersOf(
   }[],
 ): readonly Taker[] {
   const takers = new Map<string, readonly Taker[]>();
+  const before = new Set(takersIn(machine));
   for (const { kind, recipientId, localAccountIds, localOnward } of outcomes) {
     const pending = recipients.find(({ id, status }) => id === recipientId && status === 'Pending');
     const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
@@ -156,7 +165,11 @@ export function takersOf(
     const { address } = pending;
     takers.set(
       recipientId,
-      localAccountIds.map((accountId) => ({ accountId, address, onward: localOnward?.[accountId] })),
+      localAccountIds.flatMap((accountId) => {
+        const onward = localOnward?.[accountId];
+        if (!before.has(accountId)) return [{ accountId, address, onward }];
+        return onward === undefined ? [] : [{ accountId, address, onward: { ...onward, isPlaced: false } }];
+      }),
     );
   }
   return [...takers.values()].flat();

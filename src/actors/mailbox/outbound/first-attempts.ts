@@ -5,7 +5,7 @@ import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../state/transaction.js';
-import { keepAttempts, recordLocalDeliveries, startedOf, takersOf } from './deliveries.js';
+import { keepAttempts, noted, recordLocalDeliveries, startedOf, takersOf } from './deliveries.js';
 import { type HostedRecipients, hostedRecipients, NO_HOSTED } from './hosted-recipients.js';
 import { advance, type WrittenWith } from './step.js';
 import { suppressedAmong } from './suppressions.js';
@@ -68,8 +68,8 @@ export function advanceFirst(
   { summary, parts }: { readonly summary: () => MessageSummary; readonly parts?: WrittenWith },
 ): void {
   keepAttempts(tx, row.id, hosted.attempts);
-  const advanced = advance(tx, { ...row, attempt }, next, parts);
-  if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
   const takers = takersOf(row, next, hosted.outcomes);
+  const advanced = advance(tx, { ...row, attempt }, noted(next, takers), parts);
+  if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
   if (takers.length > 0) recordLocalDeliveries(tx, row, summary(), takers);
 }

@@ -15,12 +15,16 @@ const FLUSH_MS = 10_000;
 /** Results between two writes, of all domains and of one owner. */
 const MOST = 10_000;
 const MOST_OF_OWNER = 1_000;
+/** Those of one network of senders and one owner. */
+const MOST_OF_NETWORK = 100;
 
 /** Results are the same when their JSON is. */
-export class CountTally<T extends { readonly domain: string }> {
+export class CountTally<T extends { readonly domain: string; readonly network?: string }> {
   readonly #options: CountTallyOptions<T>;
   #counts = new Map<string, { readonly result: T; times: number }>();
   #byOwner = new Map<string, number>();
+  /** The keys are a network and an owner. */
+  #byNetwork = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #write: Promise<void> = Promise.resolve();
 
@@ -37,7 +41,10 @@ export class CountTally<T extends { readonly domain: string }> {
     }
     const owner = ownerDomain(result.domain);
     const ofOwner = this.#byOwner.get(owner) ?? 0;
-    if (this.#counts.size >= MOST || ofOwner >= MOST_OF_OWNER) return;
+    const share = result.network === undefined ? undefined : `${result.network} ${owner}`;
+    const ofNetwork = share === undefined ? 0 : (this.#byNetwork.get(share) ?? 0);
+    if (this.#counts.size >= MOST || ofOwner >= MOST_OF_OWNER || ofNetwork >= MOST_OF_NETWORK) return;
+    if (share !== undefined) this.#byNetwork.set(share, ofNetwork + 1);
     this.#byOwner.set(owner, ofOwner + 1);
     this.#counts.set(key, { result, times: 1 });
     this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref();
@@ -55,6 +62,7 @@ export class CountTally<T extends { readonly domain: string }> {
     const counts = [...this.#counts.values()];
     this.#counts = new Map();
     this.#byOwner = new Map();
+    this.#byNetwork = new Map();
     if (counts.length === 0) return;
     const { write, lost, log } = this.#options;
     const written = write(counts).catch((error: unknown) => log.warn({ err: error, count: counts.length }, lost));

@@ -1,6 +1,7 @@
 // Counts the results of DMARC at MX for the daily reports (RFC 7489 §7.2).
 import type { Logger } from 'pino';
-import type { DmarcCount, OwnReportStore } from '../../../store/feedback/own-reports.js';
+import { networkOf } from '../../../net/tcp/ip-address.js';
+import type { ArrivedCount, OwnReportStore } from '../../../store/feedback/own-reports.js';
 import type { DmarcCounts } from '../../dmarc-check.js';
 import { CountTally, dayOf } from './count-tally.js';
 
@@ -12,7 +13,7 @@ interface DmarcTallyOptions {
 }
 
 export class DmarcTally implements DmarcCounts {
-  readonly #tally: CountTally<Omit<DmarcCount, 'messages'>>;
+  readonly #tally: CountTally<Omit<ArrivedCount, 'messages'>>;
   readonly #now: () => number;
 
   constructor({ store, now, log }: DmarcTallyOptions) {
@@ -28,7 +29,7 @@ export class DmarcTally implements DmarcCounts {
     const { policyDomain: domain, author, dkim, spf, results } = evaluation;
     const source = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, '');
     const result = { source, disposition, dkim, spf, author, results };
-    this.#tally.add({ domain, day: dayOf(this.#now()), result });
+    this.#tally.add({ domain, day: dayOf(this.#now()), network: networkOf(source), result });
   }
 
   /** Writes what is counted. */

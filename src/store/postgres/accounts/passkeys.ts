@@ -17,7 +17,7 @@ interface Row extends Omit<StoredPasskey, 'credentialId'> {
 
 const columns = (sql: Sql | SqlTransaction) => sql`
   id, account_id as "accountId", name, credential_id as "credentialId", public_key as "publicKey", counter::float8 as counter, transports,
-  created_at as "createdAt", last_used_at as "lastUsedAt"`;
+  proven as "isProven", created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
 export function postgresPasskeys(sql: Sql): PasskeyStore {
   return {
@@ -51,7 +51,7 @@ export function postgresPasskeys(sql: Sql): PasskeyStore {
 async function add(
   tx: SqlTransaction,
   accountId: string,
-  { name, rpId, credentialId, publicKey, counter, transports }: NewPasskey,
+  { name, rpId, isProven, credentialId, publicKey, counter, transports }: NewPasskey,
   { hash, expiresAt }: AnsweredChallenge,
   limit: number,
 ): Promise<Passkey | PasskeyRefusal> {
@@ -67,9 +67,9 @@ async function add(
     insert into spent_challenges (hash, expires_at) values (${hash}, ${new Date(expiresAt)}) on conflict do nothing`;
   if (spent === 0) return 'spent';
   const [row] = await tx<Row[]>`
-    insert into passkeys (id, account_id, name, rp_id, credential_id, public_key, counter, transports)
+    insert into passkeys (id, account_id, name, rp_id, credential_id, public_key, counter, transports, proven)
     values (${newId()}, ${accountId}, ${name}, ${rpId}, ${octetsOf(credentialId)}, ${Buffer.from(publicKey)}, ${counter},
-      ${transports as string[]}::text[])
+      ${transports as string[]}::text[], ${isProven})
     returning ${columns(tx)}`;
   return passkeyOf(row!);
 }

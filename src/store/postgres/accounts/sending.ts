@@ -102,6 +102,21 @@ export function postgresSending(sql: Sql): SendingStore {
             select account_id, minute from sent_counts where minute < ${before} limit ${limit})`;
         return count;
       }),
+    forgetKnown: (maxAgeDays, most, limit) =>
+      guarded(async () => {
+        const { count } = await sql`
+          with busy as (
+            select account_id from known_recipients group by account_id having count(*) > ${most}
+          ), gone as (
+            (select account_id, address from known_recipients where since < current_date - ${maxAgeDays}::int limit ${limit})
+            union
+            (select b.account_id, k.address from busy b cross join lateral (
+              select address from known_recipients k where k.account_id = b.account_id order by since desc, address offset ${most}
+            ) k limit ${limit})
+          )
+          delete from known_recipients k using gone g where k.account_id = g.account_id and k.address = g.address`;
+        return count;
+      }),
   };
 }
 
@@ -119,7 +134,10 @@ export function strangersOf(sql: Sql, accountId: string, addresses: readonly str
   return guarded(async () => {
     const rows = await sql<{ address: string }[]>`
       select address from unnest(${addresses as string[]}::text[]) as asked (address)
-      where not exists (select from known_recipients k where k.account_id = ${accountId} and k.address = asked.address)`;
+      where not exists (select from known_recipients k where k.account_id = ${accountId} and k.address = asked.address)
+        -- Whoever has an address here is none, because the mail harms nobody's reputation.
+        and not exists (select from domains d where d.name = split_part(asked.address, '@', 2))
+        and not exists (select from domain_aliases d where d.name = split_part(asked.address, '@', 2))`;
     return rows.map(({ address }) => address);
   });
 }

@@ -44,7 +44,7 @@ export function postgresSessions(
       if (isEnded) await announced([id.toLowerCase()]);
       return isEnded;
     },
-    isFreshlyProven: (...of) => isFreshlyProven(sql, ...of).catch(rethrow),
+    isProven: (...of) => isProven(sql, ...of).catch(rethrow),
     dropEnded: (maxAgeMs) => deleteEndedSessions(sql, maxAgeMs).catch(rethrow),
     addLink: (accountId, hash, lifetimeMs, limit) => insertLink(sql, accountId, hash, lifetimeMs, limit).catch(rethrow),
     accountOfLink: (hash) => findLink(sql, hash).catch(rethrow),
@@ -91,7 +91,7 @@ async function listSessions(sql: Sql, accountId: string): Promise<readonly PageS
   return [...rows];
 }
 
-async function isFreshlyProven(sql: Sql, accountId: string, id: string, maxAgeMs: number): Promise<boolean> {
+async function isProven(sql: Sql, accountId: string, id: string, maxAgeMs: number): Promise<boolean> {
   const rows = await sql`
     select from sessions where id = ${id} and account_id = ${accountId} and ended_at is null and proof is not null
       and created_at > now() - ${maxAgeMs}::float8 * interval '1 ms'`;

@@ -1,10 +1,12 @@
 // The counts for reports to owners of DMARC policies in PostgreSQL.
 import { createHash } from 'node:crypto';
-import type { DmarcCount, DmarcCountResult, DueOwnReport, OwnReportStore } from '../../feedback/own-reports.js';
+import type { ArrivedCount, DmarcCountResult, DueOwnReport, OwnReportStore } from '../../feedback/own-reports.js';
 import { guarded, type Sql } from '../driver/client.js';
 
 /** Results of one domain and day. */
 const MOST_RESULTS = 5_000;
+/** Those of one network of senders: others that a domain may hear of have room. */
+const MOST_OF_NETWORK = 100;
 /** Results of all domains that wait for their reports. */
 const MOST_WAITING = 500_000;
 
@@ -48,21 +50,26 @@ export function postgresOwnReports(sql: Sql): OwnReportStore {
   };
 }
 
-async function add(sql: Sql, counts: readonly DmarcCount[]): Promise<void> {
-  const rows = counts.map(({ domain, day, result, messages }) => {
+async function add(sql: Sql, counts: readonly ArrivedCount[]): Promise<void> {
+  const rows = counts.map(({ domain, day, network, result, messages }) => {
     const hash = createHash('sha256').update(JSON.stringify(result)).digest('hex');
-    return { domain, day, hash, result, messages };
+    return { domain, day, hash, network, result, messages };
   });
   // Rows are locked in one order, so that nodes that add at once do not wait for each other in a circle.
   rows.sort((a, b) => (`${a.domain} ${a.day} ${a.hash}` < `${b.domain} ${b.day} ${b.hash}` ? -1 : 1));
   await sql`
-    insert into dmarc_counts (domain, day, hash, result, messages)
-    select c.domain, c.day, c.hash, c.result, c.messages
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as c (domain text, day date, hash text, result json, messages bigint)
+    insert into dmarc_counts (domain, day, hash, network, result, messages)
+    select c.domain, c.day, c.hash, c.network, c.result, c.messages
+    from (
+      select *, row_number() over (partition by domain, day, network order by hash) as place
+      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+        as c (domain text, day date, hash text, network text, result json, messages bigint)
+    ) c
     where not exists (select from sent_reports s where s.domain = c.domain and s.day = c.day)
       and (exists (select from dmarc_counts k where k.domain = c.domain and k.day = c.day and k.hash = c.hash)
         or (select count(*) from dmarc_counts k where k.domain = c.domain and k.day = c.day) < ${MOST_RESULTS}
+        and c.place + (select count(*) from dmarc_counts k
+          where k.domain = c.domain and k.day = c.day and k.network = c.network) <= ${MOST_OF_NETWORK}
         and (select coalesce(sum(reltuples), 0) from pg_class where oid = 'dmarc_counts'::regclass) < ${MOST_WAITING})
     on conflict (domain, day, hash) do update set messages = dmarc_counts.messages + excluded.messages`;
 }

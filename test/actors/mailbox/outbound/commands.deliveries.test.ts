@@ -263,6 +263,37 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
   t.is((await world.sql`select from inbound`).length, 0);
 });
 
+test('an account that has got the message gets no second copy when another recipient is retried', async (t) => {
+  const { world, accountId, mailbox } = await sender(t);
+  const { id: taker } = await world.directory.createAccount('ann@example.test', 'Ann');
+  const { id } = await enqueued(world, accountId, ['ann@example.test', 'info@example.test', 'team@example.test']);
+  const first = await started(world, accountId, id);
+  const [ann, info, team] = first.reply!.recipients.map((each) => each.id);
+  const failed = [outcome(info!, 'temporary'), outcome(team!, 'temporary')];
+  const { reply } = await reported(world, accountId, id, first.attemptId, [
+    outcome(ann!, 'delivered', taker),
+    ...failed,
+  ]);
+  t.is(reply!.localDeliveries.length, 1);
+  const inbound = async () =>
+    (
+      await world.sql<{ delivery: unknown }[]>`select delivery from inbound where account_id = ${taker} order by id`
+    ).map(({ delivery }) => delivery);
+  t.is((await inbound()).length, 1);
+  for (const recipient of [info!, team!]) {
+    world.reload();
+    await mailbox.ask('manageOutbound', { outboundId: id, action: 'retry' });
+    const { attemptId } = await started(world, accountId, id);
+    const onward = recipient === team ? { [taker]: { targets: ['x@elsewhere.test'], isPlaced: true } } : undefined;
+    const answer = { ...outcome(recipient, 'delivered', taker), ...(onward !== undefined && { localOnward: onward }) };
+    await reported(world, accountId, id, attemptId, [answer, ...(recipient === info ? [failed[1]!] : [])]);
+  }
+  t.is((await mailbox.ask('outbound', { outboundId: id })).reply!.email.status, 'Sent');
+  const [, further, ...others] = await inbound();
+  t.like(further, { recipient: 'team@example.test', onward: { isPlaced: false } }, 'what goes elsewhere goes');
+  t.deepEqual(others, []);
+});
+
 test('whatever a remote says can be stored', async (t) => {
   const { world, accountId } = await sender(t);
   const { id } = await enqueued(world, accountId, ['a@one.test']);

@@ -96,20 +96,44 @@ test('a waiting email to the address fails when it is due; a retry of a failed o
   t.is((await started(me.world, me.accountId, failed.id)).reply!.recipients.length, 1);
 });
 
-test('a later bounce that is believed suppresses; a forged one adds nothing', async (t) => {
+test('a later bounce that is believed suppresses the address that it says; any other adds nothing', async (t) => {
   const me = await sender(t);
-  const { id } = await answered(t, me, ['a@remote.test'], '2.0.0', 'delivered');
+  const { id } = await answered(t, me, ['list@remote.test'], '2.0.0', 'delivered');
   const { messageId } = (await me.mailbox.ask('outbound', { outboundId: id })).reply!.email;
-  async function bounce(remoteAddress: string) {
+  async function bounce(remoteAddress: string, finals: string[] | undefined, from = '') {
     const [spooled] = await me.world.spool([me.accountId], Date.now(), { subject: 'returned', body: remoteAddress });
-    const recipients = [{ addresses: ['a@remote.test'], statusCode: '5.1.1', text: '550 5.1.1 gone' }];
-    await spooled!.deliver({ bounce: { messageId: messageId!, recipients, source: { remoteAddress, domains: [] } } });
+    const addresses = ['list@remote.test', ...(finals ?? [])];
+    const said = { addresses, statusCode: '5.1.1', text: '550 5.1.1 gone', ...(finals !== undefined && { finals }) };
+    const returned = { messageId: messageId!, recipients: [said], source: { remoteAddress, domains: [] } };
+    await spooled!.deliver({ bounce: returned, sender: from });
   }
-  await bounce('198.51.100.9');
-  t.deepEqual(await suppressed(me), []);
-  await bounce('192.0.2.1');
-  t.like((await suppressed(me))[0], { address: 'a@remote.test', reason: '550 5.1.1 gone' });
+  await bounce('198.51.100.9', ['list@remote.test']);
+  await bounce('192.0.2.1', ['list@remote.test'], 'somebody@remote.test');
+  t.deepEqual(await suppressed(me), [], 'forged, or written by a user of the same provider');
+  await me.mailbox.ask('retryOutbound', { outboundId: id });
+  await deliveredAgain(me, id);
+  await bounce('192.0.2.1', ['member@far.test']);
+  t.is((await me.mailbox.ask('outbound', { outboundId: id })).reply!.email.status, 'Failed');
+  t.deepEqual(await suppressed(me), [], 'a member of the list is gone');
+  await me.mailbox.ask('retryOutbound', { outboundId: id });
+  await deliveredAgain(me, id);
+  await bounce('192.0.2.1', undefined);
+  t.deepEqual(await suppressed(me), [], 'a text that names the address');
+  await me.mailbox.ask('retryOutbound', { outboundId: id });
+  await deliveredAgain(me, id);
+  await bounce('192.0.2.1', ['list@remote.test']);
+  t.like((await suppressed(me))[0], { address: 'list@remote.test', reason: '550 5.1.1 gone' });
 });
+
+async function deliveredAgain(me: Awaited<ReturnType<typeof sender>>, outboundId: string) {
+  const { attemptId, reply } = await started(me.world, me.accountId, outboundId);
+  const [to] = reply!.recipients;
+  await me.mailbox.ask('reportDelivery', {
+    ...{ outboundId, attemptId, isOver: true, isInterrupted: false },
+    outcomes: [outcome(to!.id, 'delivered')],
+    attempts: [attempt([{ id: to!.id, outcome: 'delivered' }])],
+  });
+}
 
 test('a suppression is lifted by its account and by an operator', async (t) => {
   const me = await sender(t);

@@ -6,6 +6,7 @@ import test from '../../../support/test.js';
 interface Result {
   readonly domain: string;
   readonly n: number;
+  readonly network?: string;
 }
 
 function tally() {
@@ -39,4 +40,12 @@ test('subdomains share the bound of their owner, and others have room', async (t
   t.is(written.length, 1_001);
   t.is(written[0]!.times, 2);
   t.is(written.at(-1)!.result.domain, 'peer.test');
+});
+
+test('a network of senders has a share of what an owner gets', async (t) => {
+  const { counts, written } = tally();
+  for (let n = 0; n < 300; n++) counts.add({ domain: 'peer.test', n, network: '192.0.2.1' });
+  counts.add({ domain: 'peer.test', n: 0, network: '192.0.2.2' });
+  await counts.close();
+  t.is(written.length, 101);
 });

@@ -7,7 +7,7 @@ import { directory } from './opened-directory.js';
 
 const passkey = (credentialId = randomBytes(16).toString('base64url')) => ({
   ...{ credentialId, publicKey: randomBytes(77), counter: 3, transports: ['internal', 'hybrid'] },
-  ...{ name: 'Phone 💌', rpId: 'localhost' },
+  ...{ name: 'Phone 💌', rpId: 'localhost', isProven: true },
 });
 const challenge = (ms = 60_000) => ({ hash: randomBytes(32).toString('hex'), expiresAt: Date.now() + ms });
 
@@ -27,7 +27,7 @@ test('a passkey belongs to one account and one host, and goes with the account',
   const { id } = added;
   t.like(await passkeys.find(given.credentialId, 'localhost'), {
     ...{ id, accountId: ann, name: 'Phone 💌', counter: 3, credentialId: given.credentialId },
-    ...{ transports: ['internal', 'hybrid'], lastUsedAt: null },
+    ...{ transports: ['internal', 'hybrid'], lastUsedAt: null, isProven: true },
   });
   t.deepEqual(Buffer.from((await passkeys.list(ann))[0]!.publicKey), given.publicKey);
   t.is(await passkeys.find(given.credentialId, 'mail.example.test'), undefined);

@@ -1,6 +1,7 @@
 // Passkeys of an account, and signing in with one (docs/interface/sessions.md, "Passkeys").
 import { nullable, optional } from 'superstruct';
 import type { Passkeys, Profiles, Sessions } from '../../../../actors/account/protocol.js';
+import type { Principal } from '../../../../actors/directory/protocol.js';
 import type { PasskeyCeremonies } from '../../../../auth/passkeys/ceremonies.js';
 import { type RelyingParty, relyingPartyOf } from '../../../../auth/passkeys/relying-party.js';
 import type { BrowserRequest } from '../../../../auth/session-cookie.js';
@@ -21,7 +22,7 @@ const UNNAMED = 'Passkey';
 
 export interface PasskeySources {
   readonly passkeys: Passkeys;
-  readonly sessions: Pick<Sessions, 'create'>;
+  readonly sessions: Pick<Sessions, 'create' | 'isProven'>;
   readonly profiles: Pick<Profiles, 'read'>;
   readonly ceremonies: PasskeyCeremonies;
   readonly publicUrl: string | undefined;
@@ -109,7 +110,14 @@ function ownRoutes({ passkeys }: PasskeySources): readonly Route[] {
   ];
 }
 
-function registrationRoutes({ passkeys, profiles, ceremonies }: PasskeySources, partyOf: PartyOf): readonly Route[] {
+/** Whoever has stolen an API key may register a passkey, and must not prove with it to be the user. */
+async function isProven({ sessions }: PasskeySources, { accountId, keyId, sessionEnd }: Principal): Promise<boolean> {
+  if (keyId === null) return true;
+  return sessionEnd !== undefined && (await sessions.isProven(accountId, keyId));
+}
+
+function registrationRoutes(sources: PasskeySources, partyOf: PartyOf): readonly Route[] {
+  const { passkeys, profiles, ceremonies } = sources;
   return [
     defineRoute({
       method: 'POST',
@@ -143,9 +151,10 @@ function registrationRoutes({ passkeys, profiles, ceremonies }: PasskeySources, 
       example: { ...EXAMPLE, response: { clientDataJSON: 'e30', attestationObject: 'oA' }, name: 'My phone' },
       replies: { 201: passkey },
       problems: [409],
-      handler: async ({ principal: { accountId }, browser, body }) => {
+      handler: async ({ principal, browser, body }) => {
         const party = partyOf(browser);
         if (party instanceof Problem) return party;
+        const { accountId } = principal;
         const { id, rawId, type, response, name = UNNAMED } = body;
         const { clientDataJSON, attestationObject, transports = [] } = response;
         const answer = { clientDataJSON, attestationObject, transports: transports as never[] };
@@ -153,7 +162,8 @@ function registrationRoutes({ passkeys, profiles, ceremonies }: PasskeySources, 
         const registered = await ceremonies.register(party, accountId, sent);
         if (registered === undefined) return invalid(NO_ANSWER);
         const { credential, challenge } = registered;
-        const added = await passkeys.add(accountId, { ...credential, name, rpId: party.id }, challenge);
+        const made = { ...credential, name, rpId: party.id, isProven: await isProven(sources, principal) };
+        const added = await passkeys.add(accountId, made, challenge);
         switch (added) {
           case 'spent':
             return invalid(NO_ANSWER);
@@ -216,7 +226,8 @@ function loginRoutes({ passkeys, sessions, ceremonies }: PasskeySources, partyOf
         const sent = { id, rawId, type, response: answer, clientExtensionResults: {} };
         const proven = await ceremonies.signIn(party, known, uuidOctets(known.accountId), sent);
         const isUsed = proven !== undefined && (await passkeys.use(known.id, proven.counter, proven.challenge));
-        const made = isUsed ? await sessions.create(known.accountId, { ...signing, proof: 'passkey' }) : undefined;
+        const proof = known.isProven ? 'passkey' : undefined;
+        const made = isUsed ? await sessions.create(known.accountId, { ...signing, proof }) : undefined;
         return made === undefined ? unauthenticated('invalid_token') : signedInReply(made, signing);
       },
     }),

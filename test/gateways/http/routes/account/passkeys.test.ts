@@ -22,6 +22,9 @@ function client({ port, key }: Gateway, fields: Readonly<Record<string, string>>
   return {
     begin: () => post('registration', undefined, own),
     register: (answer: unknown) => post('registration/verify', answer, own),
+    /** Without the key. */
+    beginHere: () => post('registration'),
+    registerHere: (answer: unknown) => post('registration/verify', answer),
     offer: () => post('login'),
     signIn: (answer: unknown) => post('login/verify', answer),
   };
@@ -69,6 +72,33 @@ test('a challenge is answered once, and a counter only rises', async (t) => {
   const { json: next } = await browser.offer();
   t.is((await browser.signIn(authenticator.get(next, { counter: 2 }))).status, 401);
   t.is((await browser.signIn(authenticator.get(next))).status, 201);
+});
+
+test('a passkey that was registered with an API key proves nothing, and one of a session does that began otherwise', async (t) => {
+  const gateway = await startGateway(t);
+  const { sessions } = gateway.accountApi;
+  const { create } = sessions;
+  const proofs: unknown[] = [];
+  let isProven = false;
+  Object.assign(sessions, {
+    isProven: async () => isProven,
+    create(...[accountId, browser]: Parameters<typeof create>) {
+      proofs.push(browser.proof);
+      return create(accountId, browser);
+    },
+  });
+  const own = { Origin: `http://${HOST}`, Cookie: `mansio=${gateway.directory.session(ALICE)}` };
+  for (const by of ['key', 'session', 'proven session']) {
+    isProven = by === 'proven session';
+    const browser = client(gateway, by === 'key' ? {} : own);
+    const authenticator = new SoftAuthenticator(ORIGIN);
+    const register = by === 'key' ? browser : { begin: browser.beginHere, register: browser.registerHere };
+    const made = await register.register(authenticator.create((await register.begin()).json));
+    t.is(made.status, 201, made.body.toString());
+    const other = client(gateway);
+    t.is((await other.signIn(authenticator.get((await other.offer()).json))).status, 201);
+  }
+  t.deepEqual(proofs, [undefined, undefined, 'passkey']);
 });
 
 test('one that does not count signs in again and again, with a challenge each', async (t) => {
