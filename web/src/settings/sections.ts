@@ -9,6 +9,7 @@ import { Forwarding } from './forwarding.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';
+import { Scripts } from './scripts/scripts.js';
 import { Senders } from './senders.js';
 import { Signature } from './signature.js';
 import { Vacation } from './vacation/vacation.js';
@@ -28,6 +29,7 @@ export const SECTIONS: readonly Section[] = [
   { id: 'filters', title: 'settings.section.filters', icon: 'funnel', view: Filters },
   { id: 'forwarding', title: 'settings.section.forwarding', icon: 'forward', view: Forwarding },
   { id: 'vacation', title: 'settings.section.vacation', icon: 'calendar', view: Vacation },
+  { id: 'scripts', title: 'settings.section.scripts', icon: 'file-text', view: Scripts },
   { id: 'senders', title: 'settings.section.senders', icon: 'triangle-alert', view: Senders },
   { id: 'devices', title: 'settings.section.devices', icon: 'monitor', view: Devices },
   { id: 'keys', title: 'settings.section.keys', icon: 'key', view: Keys },
