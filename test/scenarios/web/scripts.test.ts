@@ -33,7 +33,8 @@ testInBrowser('a script is written, corrected where the page says, used and dele
   t.deepEqual(await accessibilityFaults(window), []);
   await deliver(node, { from: 'a@far.test', to: account.email, subject: 'Filed', text: 'hello' });
   const archived = async () =>
-    (await client.get<{ readonly items: readonly { readonly subject: string }[] }>('/api/emails?folder=archive')).items;
+    (await client.get<{ readonly items: readonly { readonly subject: string }[] }>('/api/emails/search?folder=archive'))
+      .items;
   await until(async () => (await archived()).some(({ subject }) => subject === 'Filed'));
 
   await page.getByRole('button', { name: 'Edit main' }).click();

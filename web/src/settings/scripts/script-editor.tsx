@@ -100,7 +100,7 @@ export function ScriptEditor({ script, onSave, onLeave }: EditorProps) {
 
 interface NameProps {
   readonly name: Signal<string>;
-  readonly input: RefObject<HTMLInputElement>;
+  readonly input: RefObject<HTMLInputElement | null>;
 }
 
 function NameField({ name, input }: NameProps) {
