@@ -139,7 +139,9 @@ export class Writers {
         const answered = (outbound?.recipients ?? []).slice(0, next.outcomes.length);
         const outcomes = answered.map(({ id }, i) => {
           const kind = next.outcomes[i]!;
-          return outcome(id, kind, kind === 'delivered' && i === 0 ? this.other : undefined);
+          const answer = outcome(id, kind, kind === 'delivered' && i === 0 ? this.other : undefined);
+          // The reply names its code, so that the address is suppressed.
+          return { ...answer, text: `${answer.statusCode} ${answer.text}` };
         });
         const tried = attempt(answered.map(({ id }, i) => ({ id, outcome: next.outcomes[i]! })));
         return mailbox.ask('reportDelivery', {

@@ -90,6 +90,11 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into passkeys (id, account_id, name, rp_id, credential_id, public_key, counter, transports)
       values (${randomUUID()}, ${id}, '', 'localhost', ${Buffer.from(id)}, '', 0, '{}')`;
     await sql`insert into verification_mails (account_id, address) values (${id}, 'x@y.z')`;
+    await sql`insert into suppressions (account_id, address, reason, since, until)
+      values (${id}, 'x@y.z', '', now(), now())`;
+    await sql`insert into vacation_answered (account_id, key, until) values (${id}, 'x@y.z', now())`;
+    await sql`insert into sent_counts (account_id, minute, recipients, strangers, refused) values (${id}, 1, 1, 1, 0)`;
+    await sql`insert into known_recipients (account_id, address) values (${id}, 'x@y.z')`;
     await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;
     await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, seq)
       values (${id}, ${randomUUID()}, '', '', '', 1)`;
