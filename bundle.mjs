@@ -30,6 +30,9 @@ export async function bundle(dist) {
     // The build has patched it.
     alias: { postgres: `./${dist}/node_modules/postgres/src/index.js` },
     banner: { js: REQUIRE },
+    // A third less text to compile at each start; names stay, for stacks.
+    minifyWhitespace: true,
+    minifySyntax: true,
     sourcemap: true,
     sourcesContent: false,
     metafile: true,

@@ -3,8 +3,9 @@
 // is remembered by its hash for 30 s, or until its token expires, its key is revoked or its account is deleted
 // (docs/interface/credentials.md, "Remembered credentials").
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Directory, LoginRefusal, Principal } from '../actors/directory/protocol.js';
+import { lruCache } from '../concurrency/lru-cache.js';
 import { isToken, type TokenVerifier, type VerifiedToken } from './oidc/token-verifier.js';
 import type { Tally } from './rates.js';
 
@@ -71,8 +72,7 @@ export class Credentials {
     this.#tokens = tokens;
     this.#period = period;
     this.#lastPeriod = period();
-    this.#remembered = new LRUCache({
-      max: MOST_REMEMBERED,
+    this.#remembered = lruCache(MOST_REMEMBERED, {
       ttl: TTL_MS,
       ttlResolution: 0,
       perf: { now },

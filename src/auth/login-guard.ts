@@ -3,8 +3,9 @@
 // are answered with `limited`. A right credential is never refused here: a key has 256 random bits and a token has a signature, so guessing
 // is hopeless, and a guessing neighbour locks nobody out. A name that has signed in from a network is known there, and failures of others
 // do not block it.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { KeyedLimiter } from '../concurrency/keyed-limiter.js';
+import { lruCache } from '../concurrency/lru-cache.js';
 import { fixedShare } from '../concurrency/share-policies.js';
 import { canonicalAddress } from '../mail-format/address.js';
 import { networkOf } from '../net/tcp/ip-address.js';
@@ -80,7 +81,7 @@ export class LoginGuard {
     const { failuresPerNetwork, failuresPerName, knownMs, mostKeys, delays, delaysPerHolder } = this.#limits;
     this.#networks = new FailureCounts(failuresPerNetwork, this.#limits, now);
     this.#names = new FailureCounts(failuresPerName, this.#limits, now);
-    this.#known = new LRUCache({ max: mostKeys, ttl: knownMs, ttlResolution: 0, perf: { now } });
+    this.#known = lruCache(mostKeys, { ttl: knownMs, ttlResolution: 0, perf: { now } });
     const policy = fixedShare({ total: delays, share: delaysPerHolder });
     this.#delays = { networks: new KeyedLimiter(policy), names: new KeyedLimiter(policy) };
   }
@@ -167,7 +168,7 @@ class FailureCounts {
   constructor(most: number, { windowMs, blockMs, mostKeys }: GuardLimits, now: () => number) {
     this.#most = most;
     this.#blockMs = blockMs;
-    this.#counts = new LRUCache({ max: mostKeys, ttl: windowMs, ttlResolution: 0, perf: { now } });
+    this.#counts = lruCache(mostKeys, { ttl: windowMs, ttlResolution: 0, perf: { now } });
   }
 
   /** Returns the failures in the window, including these. */

@@ -3,8 +3,9 @@
 // a minute. The gateways refuse requests above a limit, and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10).
 // Wrong credentials are counted separately by address; above their limit the client must wait. Every credential is looked up nevertheless, so that a guessing neighbour at the same address
 // locks nobody out; a key has 256 random bits. The login guard of the mail protocols also counts the wrong credentials.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Principal } from '../actors/directory/protocol.js';
+import { lruCache } from '../concurrency/lru-cache.js';
 import { networkOf } from '../net/tcp/ip-address.js';
 import type { LoginGuard } from './login-guard.js';
 
@@ -156,7 +157,7 @@ class Window {
   constructor(name: string, limit: number, mostKeys: number) {
     this.#name = name;
     this.#limit = limit;
-    this.#keys = new LRUCache({ max: mostKeys, ttl: SECONDS * 1000 });
+    this.#keys = lruCache(mostKeys, { ttl: SECONDS * 1000 });
   }
 
   count(key: string): Quota {

@@ -1,6 +1,7 @@
 // Back-off after failures: a failed id is left alone for a while, twice as long after each further failure, up to a limit. A success ends
 // the back-off. If an id does not fail for as long as its last back-off, the next back-off is the first again.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from './lru-cache.js';
 
 export interface BackoffOptions {
   readonly firstMs: number;
@@ -24,7 +25,7 @@ export class Backoff<R = undefined> {
 
   constructor(options: BackoffOptions) {
     this.#options = { now: () => performance.now(), ...options };
-    this.#failures = new LRUCache({ max: options.most });
+    this.#failures = lruCache(options.most);
   }
 
   /** Ids that back off now. */

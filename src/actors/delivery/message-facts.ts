@@ -1,6 +1,6 @@
 // The facts of a message that local delivery needs, from its index: the summary, and the hosts and mailboxes that it has passed. Cached,
 // because one email often goes to many mailboxes.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import type { MessageIndex } from '../../mail-format/message-index.js';
 import type { MessageSummary } from '../../mail-format/summary.js';
 import { summarize } from '../../mail-format/summary.js';
@@ -21,7 +21,7 @@ export interface MessageFactSource {
 const REMEMBERED = 200;
 
 export function messageFacts(blobs: Pick<BlobStore, 'index'>): MessageFactSource {
-  const known = new LRUCache<string, MessageFacts>({ max: REMEMBERED });
+  const known = lruCache<string, MessageFacts>(REMEMBERED);
   return {
     async of(blob, given) {
       const remembered = known.get(blob);

@@ -1,6 +1,6 @@
 // Caches for a short time what addresses lead to: most deliveries of a burst go to few addresses. Concurrent look-ups of one
 // address share one read. An address that is dropped during its look-up is not cached afterwards.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { isCatchAll } from '../../mail-format/alias-expansion.js';
 import type { AddressRoute } from '../../store/directory.js';
 
@@ -8,7 +8,7 @@ const MAX_ADDRESSES = 50_000;
 const TTL_MS = 30_000;
 
 export class AddressCache {
-  readonly #routes = new LRUCache<string, AddressRoute>({ max: MAX_ADDRESSES, ttl: TTL_MS });
+  readonly #routes = lruCache<string, AddressRoute>(MAX_ADDRESSES, { ttl: TTL_MS });
   readonly #pending = new Map<string, Promise<AddressRoute | undefined>>();
 
   /** Returns the cached route, or the result of `find`; only routes are cached, never their absence. */

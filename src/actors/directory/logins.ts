@@ -1,6 +1,6 @@
 // Logins of the identity provider: this finds the account that a login opens, caches it for a short time, and creates or claims
 // an account at the first login. The store decides who may have which address, in the same step that takes the address.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { canonicalAddress } from '../../mail-format/address.js';
 import type { DirectoryStore, LoginAccount } from '../../store/directory.js';
 import type { LoginClaims, LoginResult } from './protocol.js';
@@ -12,7 +12,7 @@ const LONGEST_NAME = 200;
 export class Logins {
   readonly #store: Pick<DirectoryStore, 'accountOfLogin' | 'provision'>;
   readonly #log: { info(fields: object, message: string): void };
-  readonly #known = new LRUCache<string, LoginAccount>({ max: MAX_LOGINS, ttl: TTL_MS });
+  readonly #known = lruCache<string, LoginAccount>(MAX_LOGINS, { ttl: TTL_MS });
   /** Rises with every drop: an account that was looked up before a drop is not cached after it. */
   #drops = 0;
 

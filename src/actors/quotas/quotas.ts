@@ -2,9 +2,9 @@
 // was read counts for five seconds: RCPT costs at most one read of an account in that time, which all recipients that wait share. The
 // mailboxes of this node tell what they use with each commit. Where that passes a limit, or 90 % of it, the store is told and the user gets
 // a notice.
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { DirectoryChange } from '../../store/directory.js';
 import type { AccountQuota, DomainQuota, Limits, QuotaOwner, QuotaStore, Usage } from '../../store/limits/quotas.js';
@@ -37,10 +37,9 @@ interface Reading extends Quota {
 export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
   readonly #options: QuotasOptions;
   readonly #store: QuotaStore;
-  readonly #accounts = new LRUCache<string, Reading>({ max: MOST_ACCOUNTS, ttl: READING_MS });
+  readonly #accounts = lruCache<string, Reading>(MOST_ACCOUNTS, { ttl: READING_MS });
   /** `null`: the domain has no limit. */
-  readonly #domains = new LRUCache<string, { readonly quota: LimitedUsage | null }>({
-    max: MOST_DOMAINS,
+  readonly #domains = lruCache<string, { readonly quota: LimitedUsage | null }>(MOST_DOMAINS, {
     ttl: READING_MS,
   });
   /** Accounts that the next read fetches. */

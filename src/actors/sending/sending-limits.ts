@@ -1,9 +1,9 @@
 // The limits of a node: what mailboxes and gateways ask about recipients and suspended accounts. What was read counts for five seconds, or
 // until a command or another node changes it; the recipients of a domain count for two, and those of this node at once. The store is told of
 // suspensions and of reached limits in the background, until it has them.
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { WorkQueue } from '../../concurrency/work-queue.js';
 import type { DirectoryChange } from '../../store/directory.js';
 import type {
@@ -59,10 +59,9 @@ interface DomainReading {
 export class SendingLimits implements MailboxSending, SendingStatus {
   readonly #options: SendingLimitsOptions;
   readonly #store: SendingStore;
-  readonly #accounts = new LRUCache<string, Reading>({ max: MOST_ACCOUNTS, ttl: READING_MS });
+  readonly #accounts = lruCache<string, Reading>(MOST_ACCOUNTS, { ttl: READING_MS });
   /** `null`: the domain has no limit. */
-  readonly #domains = new LRUCache<string, { readonly reading: DomainReading | null }>({
-    max: MOST_DOMAINS,
+  readonly #domains = lruCache<string, { readonly reading: DomainReading | null }>(MOST_DOMAINS, {
     ttl: DOMAIN_MS,
   });
   /** Accounts that the next read fetches. */
@@ -73,7 +72,7 @@ export class SendingLimits implements MailboxSending, SendingStatus {
   /** What the store is to be told, by the key of the task. */
   readonly #due = new Map<string, () => Promise<void>>();
   /** Reached limits that the store knows or is about to know: a client that tries again and again asks it for nothing. */
-  readonly #told = new LRUCache<string, true>({ max: MOST_ACCOUNTS, ttl: TOLD_MS });
+  readonly #told = lruCache<string, true>(MOST_ACCOUNTS, { ttl: TOLD_MS });
   /** The changes of settings so far: a reading that began before the last one is not kept. */
   #changes = 0;
 

@@ -1,7 +1,7 @@
 // Claims that a token lacks, from the UserInfo endpoint of the identity provider (OpenID Connect Core 1.0 §5.3). Answers are cached by
 // token, including empty ones, so clients cannot make the node ask the provider more often.
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { fetchJson, ProviderRefusal } from './bounded-json.js';
 
 export interface UserInfoOptions {
@@ -20,7 +20,7 @@ const NOTHING: Claims = {};
 export class UserInfo {
   readonly #options: UserInfoOptions;
   /** Keyed by the SHA-256 of the token. Concurrent calls share an answer. */
-  readonly #answers = new LRUCache<string, Promise<Claims>>({ max: MOST_TOKENS, ttl: TTL_MS });
+  readonly #answers = lruCache<string, Promise<Claims>>(MOST_TOKENS, { ttl: TTL_MS });
 
   constructor(options: UserInfoOptions) {
     this.#options = options;

@@ -1,9 +1,9 @@
 // Credentials that end while clients are connected with them: revoked keys and deleted accounts. Recently ended ones are remembered,
 // because a notice may arrive between the check of a key and the opening of the connection.
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { filter, type Observable, of, Subject, Subscription } from 'rxjs';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 
 export interface EndedCredential {
   readonly kind: 'key' | 'account';
@@ -15,7 +15,7 @@ const MOST_REMEMBERED = 1024;
 
 export class EndedCredentials {
   /** Kinds and ids of the ended credentials. */
-  readonly #remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+  readonly #remembered = lruCache<string, true>(MOST_REMEMBERED);
   readonly #ended$ = new Subject<EndedCredential>();
   readonly #subscription = new Subscription();
 

@@ -156,6 +156,6 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
   const { version, publicUrl = '/' } = sources;
-  const described = [...routes, asyncApiRoute(openApi(routes, version, publicUrl), version, publicUrl)];
+  const described = [...routes, asyncApiRoute(() => openApi(routes, version, publicUrl), version, publicUrl)];
   return [...described, openApiRoute(described, version, publicUrl), ...docsRoutes()];
 }

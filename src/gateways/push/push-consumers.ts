@@ -1,12 +1,12 @@
 // Web Push as durable consumers: each subscribed browser gets a message for every new email in the inbox, if the account wants
 // notifications at that moment. The answer of the push service decides what happens next: delivered, gone, later, or never.
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Preferences } from '../../actors/account/protocol.js';
 import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import { Backoff } from '../../concurrency/backoff.js';
 import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import type { HttpClient } from '../../net/http-client/http-client.js';
 import type { HttpOutcome } from '../../net/http-client/outcome.js';
 import { retryAfterMs } from '../../net/http-client/retry-after.js';
@@ -56,7 +56,7 @@ class PushConsumers implements DurableConsumers {
   readonly #lookups = new FairSemaphore({ total: LOOKUPS });
   readonly #resting = new Backoff(HOST_REST);
   /** The number of emails that are done, by subscription, of a change that failed midway. The whole change comes again. */
-  readonly #parts = new LRUCache<string, { readonly seq: number; readonly done: number }>({ max: MOST_PARTS });
+  readonly #parts = lruCache<string, { readonly seq: number; readonly done: number }>(MOST_PARTS);
   readonly kind = 'push';
 
   constructor(options: PushConsumersOptions) {

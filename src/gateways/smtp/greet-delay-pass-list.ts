@@ -1,6 +1,7 @@
 // The pass list of the greet delay: networks from which mail was accepted. Their clients have waited for a banner before, so their next
 // connections get it at once. Most connections carry a few messages, and the wait would dominate them.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { networkOf } from '../../net/tcp/ip-address.js';
 import type { SmtpLimits } from './limits.js';
 
@@ -10,7 +11,7 @@ export class GreetDelayPassList {
 
   constructor({ greetDelayMs, passListMs, passListNetworks }: SmtpLimits) {
     this.#greetDelayMs = greetDelayMs;
-    this.#networks = new LRUCache({ max: passListNetworks, ttl: passListMs });
+    this.#networks = lruCache(passListNetworks, { ttl: passListMs });
   }
 
   /** ms before the banner. */

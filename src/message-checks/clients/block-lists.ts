@@ -1,9 +1,9 @@
 // The DNS block lists of MANSIO_DNSBL: which of them have the address of a client. A list that gives no answer in time counts as one that
 // does not have it. While a list gives no answers at all, it is left alone for a while (`check-breaker.ts`). What was found is remembered
 // for a minute, so that all recipients and messages of a client get one verdict.
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { FairSemaphore, SemaphoreFull } from '../../concurrency/fair-semaphore.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { inTime } from '../../concurrency/time-bounds.js';
 import { blockListName, listingIn } from '../../net/dns/block-list.js';
 import { type Dns, DnsFailure } from '../../net/dns/resolver.js';
@@ -49,7 +49,7 @@ const BUSY: RefusingJudgement = {
 
 export class BlockLists implements ClientCheck {
   readonly #options: BlockListOptions;
-  readonly #found = new LRUCache<string, Promise<readonly BlockList[]>>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+  readonly #found = lruCache<string, Promise<readonly BlockList[]>>(REMEMBERED, { ttl: REMEMBERED_MS });
   readonly #semaphore = new FairSemaphore(BOUNDS);
   readonly #breakers = new Map<string, CheckBreaker>();
   readonly #warnedAt = new Map<string, number>();

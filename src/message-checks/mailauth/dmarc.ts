@@ -2,7 +2,7 @@
 // message arrives. A message without a recognisable author fails, as in RFC 7489 §6.6.1; otherwise a sender could avoid every policy by
 // omitting From. If a message names nobody at all, clients show the envelope sender: unless the operator rejects failures, the policy of
 // that sender's domain decides.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import type { MethodResult } from '../../mail-format/authentication/authentication-results.js';
 import type { AuthorFault, Authors } from '../../mail-format/authentication/author-domains.js';
 import { DnsFailure } from '../../net/dns/resolver.js';
@@ -37,7 +37,7 @@ const FAULTS: Readonly<Record<AuthorFault, string>> = {
 
 /** Remembers the walks of earlier messages for the next ones. */
 export class Walks {
-  readonly #remembered = new LRUCache<string, Walk>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+  readonly #remembered = lruCache<string, Walk>(REMEMBERED, { ttl: REMEMBERED_MS });
 
   async of(domain: string, lookups: Lookups): Promise<Walk> {
     const known = this.#remembered.get(domain);

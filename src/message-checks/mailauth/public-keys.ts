@@ -1,8 +1,8 @@
 // Public keys of signers. mailauth reads them from DNS, and they are kept as long as the resolver keeps its answers: making a key from its
 // text costs as much as verifying a signature.
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { getPublicKey } from 'mailauth/lib/tools.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import type { Lookups } from './lookups.js';
 
 export interface PublicKey {
@@ -18,7 +18,7 @@ const REMEMBERED = 2000;
 const REMEMBERED_MS = 60_000;
 
 export class PublicKeys {
-  readonly #remembered = new LRUCache<string, PublicKey>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+  readonly #remembered = lruCache<string, PublicKey>(REMEMBERED, { ttl: REMEMBERED_MS });
 
   /** Rejects with `code` as mailauth does: a DNS code, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
   async find(kind: 'DKIM' | 'ARC', name: string, lookups: Lookups): Promise<PublicKey> {

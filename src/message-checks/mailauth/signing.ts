@@ -4,9 +4,9 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
 import type { Field } from 'mailauth/lib/tools.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import type { Sign } from '../../mail-format/authentication/authentication.js';
 import { CanonicalBody } from '../../mail-format/authentication/body-canonicalization.js';
 import { readDkimKey } from '../../mail-format/authentication/dkim-key.js';
@@ -83,14 +83,11 @@ const signAside = promisify(sign) as (algorithm: string | null, data: Buffer, ke
 
 /** @throws Error when the fallback file holds no usable key */
 export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
-  const remembered = new LRUCache<string, readonly LoadedKey[]>({
-    max: REMEMBERED,
+  const remembered = lruCache<string, readonly LoadedKey[]>(REMEMBERED, {
     ttl: REMEMBERED_MS,
     fetchMethod: (domain) => load(domain),
   });
-  const kept = new LRUCache<string, { readonly by: readonly LoadedKey[]; readonly fields: Promise<string> }>({
-    max: KEPT,
-  });
+  const kept = lruCache<string, { readonly by: readonly LoadedKey[]; readonly fields: Promise<string> }>(KEPT, {});
   let lastFallback = fallback && loadFallback(fallback);
 
   async function load(domain: string): Promise<readonly LoadedKey[]> {

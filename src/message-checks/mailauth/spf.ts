@@ -1,7 +1,7 @@
 // SPF (RFC 7208): mailauth evaluates the records; this file limits their look-ups (§4.6.4) and decides what a failed look-up means. A peer
 // writes the records: terms whose macros would grow too long are refused before they are expanded.
-import { LRUCache } from 'lru-cache';
 import { spfVerify } from 'mailauth/lib/spf/spf-verify.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { parseSender } from '../../mail-format/address.js';
 import type { Origin } from '../../mail-format/authentication/authentication.js';
 import type { MethodResult } from '../../mail-format/authentication/authentication-results.js';
@@ -47,7 +47,7 @@ class SpfFailure extends Error {
 
 export class Spf {
   readonly #host: string;
-  readonly #remembered = new LRUCache<string, SpfResult['result']>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+  readonly #remembered = lruCache<string, SpfResult['result']>(REMEMBERED, { ttl: REMEMBERED_MS });
 
   /** `host` is the name of this server, which macros may contain. */
   constructor(host: string) {

@@ -1,10 +1,9 @@
 // DNS look-ups for mail, with a time limit and a bounded cache. The resolver asks the given name servers or those of the system,
 // and never reads the hosts file. When no server answers, look-ups fail at once for a short time, so that incoming mail does not
 // wait for each of its names.
-
 import { Resolver } from 'node:dns/promises';
-import { LRUCache } from 'lru-cache';
 import { Fault } from '../../concurrency/fault.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { reverseName } from './reverse-name.js';
 
 export interface MxRecord {
@@ -72,7 +71,7 @@ export function createResolver(options: ResolverOptions = {}): Dns {
   const resolver = new Resolver({ timeout: timeoutMs, tries });
   if (servers !== undefined) resolver.setServers([...servers]);
   options.signal?.addEventListener('abort', () => resolver.cancel(), { once: true });
-  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED });
+  const remembered = lruCache<string, Remembered>(REMEMBERED);
   const underWay = new Map<string, Promise<unknown>>();
   let unanswered = 0;
   let silentUntil = 0;

@@ -1,8 +1,8 @@
 // Hosts that must not be connected to now: those that did not answer, and those that close connections (421). Only this file knows them; it
 // also knows hosts whose TLS fails and address families without a route. All of this saves time for the next message, is soon forgotten,
 // and never makes a failure permanent by itself.
-import { LRUCache } from 'lru-cache';
 import { Backoff } from '../../concurrency/backoff.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 
 const REMEMBERED = 10_000;
 /** This is as long as the shortest delay between two attempts; a longer time would exclude a silent host from every attempt. */
@@ -25,7 +25,7 @@ export interface NotNow {
 export class HostHealth {
   readonly #silent = new Backoff<string>({ firstMs: SILENT_MS, longestMs: SILENT_MS, most: REMEMBERED });
   readonly #closing: Backoff<string>;
-  readonly #noTls = new LRUCache<string, true>({ max: REMEMBERED, ttl: NO_TLS_MS });
+  readonly #noTls = lruCache<string, true>(REMEMBERED, { ttl: NO_TLS_MS });
   readonly #families = { 4: { failures: 0, until: 0 }, 6: { failures: 0, until: 0 } };
 
   /** `closingMs` is how long a host that closes connections is not connected to, the first time. */

@@ -3,6 +3,7 @@
 // message has another form (mail/writing/seven-bit), which is written while it is sent; the stored message stays unchanged.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { authorsOf } from '../../mail-format/authentication/author-domains.js';
 import { headerLines } from '../../mail-format/header/header-lines.js';
 import { MimeIndexer } from '../../mail-format/mime-index/indexer.js';
@@ -47,7 +48,7 @@ export class OutgoingMessages {
     maxSize: KEPT_OCTETS,
     sizeCalculation: ({ size }) => size + 500,
   });
-  readonly #needs = new LRUCache<string, Needs>({ max: KEPT_NEEDS });
+  readonly #needs = lruCache<string, Needs>(KEPT_NEEDS);
   readonly #underWay = new Map<string, Promise<OutgoingMessage>>();
 
   constructor(blobs: Pick<BlobStore, 'read' | 'stream'>) {

@@ -1,7 +1,7 @@
 // The smart hosts of a node that refuse its credentials. They are not logged in to again for a while: repeated wrong logins lock accounts.
 // Health shows how many there are.
-import { LRUCache } from 'lru-cache';
 import { Backoff } from '../../concurrency/backoff.js';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import type { DeliveryStatus } from '../../mail-format/reports/delivery-status.js';
 import type { SmtpClientMeter } from './meter.js';
 
@@ -20,7 +20,7 @@ export class RelayLogins {
   readonly #meter: Pick<SmtpClientMeter, 'relayLogin'>;
   readonly #backoff = new Backoff<DeliveryStatus>({ firstMs: FIRST_MS, longestMs: LONGEST_MS, most: REMEMBERED });
   /** The ids of smart hosts whose last login was refused, by where their setting is from. */
-  readonly #refused = new LRUCache<string, string>({ max: REMEMBERED });
+  readonly #refused = lruCache<string, string>(REMEMBERED);
 
   constructor(meter: Pick<SmtpClientMeter, 'relayLogin'>) {
     this.#meter = meter;

@@ -1,7 +1,8 @@
 // Which smart host takes the mail of a sender: the one of the sender's hosted domain, else the one of MANSIO_RELAY_URL. Settings of domains
 // are read again after some seconds. When they cannot be read, nothing is sent: mail must not take another way than its operator has chosen.
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { parseAddress } from '../../mail-format/address.js';
 import { parseRelayUrl, type Relay, relayPlace } from '../../mail-format/relay-url.js';
 import { DIRECT, type RelayStore } from '../../store/relays.js';
@@ -39,8 +40,7 @@ export class Relays {
   constructor({ store, url, logins }: RelayOptions) {
     const forAll = url === undefined ? undefined : relayAt(url, '');
     this.#forAll = forAll;
-    this.#byDomain = new LRUCache<string, Setting>({
-      max: REMEMBERED,
+    this.#byDomain = lruCache<string, Setting>(REMEMBERED, {
       ttl: REMEMBERED_MS,
       fetchMethod: async (domain) => {
         const setting = await store.relayOf(domain);

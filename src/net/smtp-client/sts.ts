@@ -1,8 +1,8 @@
 // The MTA-STS policy of a domain (RFC 8461): announced in DNS, fetched when the announcement is new, cached in memory and in the store for
 // its `max_age`. A valid policy is kept while DNS or the policy's host does not answer (§5.1). Mail waits for a policy only as long as a
 // fetch may take.
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { clock } from '../../store/clock.js';
 import type { StsPolicy, StsPolicyStore } from '../../store/sts-policies.js';
 import { DnsFailure } from '../dns/resolver.js';
@@ -37,10 +37,10 @@ const RENEWED_MS = 3_600_000;
 
 export function createStsPolicies(options: StsOptions): StsPolicies {
   const { dns, store, log, results } = options;
-  const known = new LRUCache<string, Known>({ max: REMEMBERED, ttl: KNOWN_MS });
+  const known = lruCache<string, Known>(REMEMBERED, { ttl: KNOWN_MS });
   /** The id whose policy was recently requested, keyed by domain. */
-  const asked = new LRUCache<string, string>({ max: REMEMBERED, ttl: FAILED_MS });
-  const renewed = new LRUCache<string, true>({ max: REMEMBERED, ttl: RENEWED_MS });
+  const asked = lruCache<string, string>(REMEMBERED, { ttl: FAILED_MS });
+  const renewed = lruCache<string, true>(REMEMBERED, { ttl: RENEWED_MS });
   const underWay = new Map<string, Promise<StsPolicy | undefined>>();
 
   async function stored(domain: string): Promise<StsPolicy | undefined> {

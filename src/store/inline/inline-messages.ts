@@ -2,7 +2,7 @@
 // message is not yet stored: the mailbox that accepts it stores the octets and the email in one commit (docs/decisions/0055). For a mailbox
 // of this node, the component that adds the message revokes it in the end, and then learns whether it is committed. For a mailbox of
 // another node, the octets travel with the command (docs/decisions/0077), and only an answer tells whether they are committed.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lru-cache.js';
 import { atMost } from '../../concurrency/time-bounds.js';
 import type { MessageSummary } from '../../mail-format/summary.js';
 import { areSmall, isSmall } from '../blobs.js';
@@ -78,7 +78,7 @@ export class InlineMessages {
   readonly #inlineMessages = new Map<string, InlineMessage>();
   readonly #shares = new ReceivedShares();
   /** Accounts whose mailboxes have declined an inline message and get none for a while. */
-  readonly #declined = new LRUCache<string, true>({ max: MOST_DECLINING, ttl: DECLINED_MS });
+  readonly #declined = lruCache<string, true>(MOST_DECLINING, { ttl: DECLINED_MS });
 
   /**
    * `owns`: whether this node owns the account's mailbox. `nodeOf`: the node that owns it, if it is known. A change of ownership before the

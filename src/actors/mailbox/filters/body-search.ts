@@ -1,7 +1,7 @@
 // Searches a body for the texts and expressions of filters. Other work of the node has a turn after each piece of the text and after each
 // expression: neither a long body nor an expression that is slow holds the event loop.
 import { setImmediate } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import { compilePattern, MOST_SEARCHED, type SafePattern } from '../../../mail-format/words/safe-pattern.js';
 import type { Conditions, SearchedBody } from './filter-match.js';
@@ -13,7 +13,7 @@ const CHARACTERS_A_LETTER = 4;
 /** The most expressions that are kept compiled, for all mailboxes of the node. */
 const MOST_COMPILED = 500;
 
-const compiled = new LRUCache<string, { readonly pattern?: SafePattern }>({ max: MOST_COMPILED });
+const compiled = lruCache<string, { readonly pattern?: SafePattern }>(MOST_COMPILED);
 
 /** The text of a body, and whether it is the whole body. */
 export interface BodyStart {

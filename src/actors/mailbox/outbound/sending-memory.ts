@@ -1,6 +1,6 @@
 // What a mailbox remembers of its sending: the recipients of the last day by minute, and addresses to which it has written. It is read when
 // the mailbox first sends; then only its commits change it, because nobody else counts for the account.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import type { CountedSending, SendingCounts, SendingMinute, SentRecipients } from '../../../store/limits/sending.js';
 import { firstMinuteOf, sentIn } from '../../sending/recipient-limits.js';
 
@@ -11,7 +11,7 @@ const MINUTE_OCTETS = 100;
 export class SendingMemory {
   /** In order. */
   readonly #minutes: Map<number, SendingMinute>;
-  readonly #known = new LRUCache<string, true>({ max: MOST_KNOWN });
+  readonly #known = lruCache<string, true>(MOST_KNOWN);
 
   constructor(minutes: readonly SendingMinute[]) {
     this.#minutes = new Map(minutes.map((counted) => [counted.minute, counted]));

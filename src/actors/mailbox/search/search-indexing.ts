@@ -3,9 +3,9 @@
 // follow the rounds. A search waits until its account is indexed, without rests.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Fault } from '../../../concurrency/fault.js';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import { atMost } from '../../../concurrency/time-bounds.js';
 import type { SearchStore } from '../../../store/search.js';
 import { ActorFault } from '../../runtime/errors.js';
@@ -119,7 +119,7 @@ class Indexing implements SearchIndexing {
   readonly #searchWaitMs: number;
   readonly #waiting = new Map<string, Waiting>();
   readonly #jobs = new Map<string, Job>();
-  readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN });
+  readonly #known = lruCache<string, string>(MAX_KNOWN);
   readonly #stopping = new AbortController();
   readonly #signal = this.#stopping.signal;
   readonly #working: Promise<void>;

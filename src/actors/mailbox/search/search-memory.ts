@@ -1,6 +1,6 @@
 // The search cache of one mailbox: the order of its emails by time, and which emails matched the last queries, one bit per email. The words
 // of an email never change, so a repeated query only asks for new emails.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import type { SearchField, SearchTerm } from '../../../mail-format/words/search-text.js';
 import type { SearchPart, SearchStore } from '../../../store/search.js';
 import type { EmailColumns } from '../state/email-columns.js';
@@ -74,7 +74,7 @@ class Bits implements TextMatches {
 export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
-  readonly #matches = new LRUCache<string, Promise<Bits>>({ max: REMEMBERED });
+  readonly #matches = lruCache<string, Promise<Bits>>(REMEMBERED);
   readonly #pages = new Map<string, FoundPage>();
   #pagesAt = 0;
 

@@ -1,7 +1,7 @@
 // Runs the active script of an account on mail that arrives, behind its filters, and adds its actions to the plan of the delivery
 // (decision 0104). Filters that stop, or delete the email, end the evaluation: no script runs. `keep` leaves the email where the filters have
 // put it; a script that files it takes it out of there.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import { shownName } from '../../../mail-format/folder-name.js';
 import type { FileintoAction, KeepAction, SieveAction } from '../../../mail-format/sieve/actions.js';
 import { compileSieve, runSieve } from '../../../mail-format/sieve/index.js';
@@ -31,7 +31,7 @@ const ROLES: Readonly<Record<string, FolderRow['role']>> = {
 type Scripts = Pick<SieveScripts, 'active' | 'content'>;
 
 /** The keys are contents; a faulty script is undefined. */
-const compiled = new LRUCache<string, { readonly script: SieveScript | undefined }>({ max: MOST_COMPILED });
+const compiled = lruCache<string, { readonly script: SieveScript | undefined }>(MOST_COMPILED);
 
 /** The script that runs when mail arrives; undefined without one. A stored script that is faulty is none. */
 export function activeScript(scripts: Scripts): SieveScript | undefined {

@@ -1,12 +1,11 @@
 // The AsyncAPI 3 document of the events and calls of the hub and of the event stream, made from the tables of events and from the shapes
 // of the OpenAPI document.
-import { createHash } from 'node:crypto';
 import { EVENTS, type EventDescription, HUB_CALLS, HUB_EVENTS } from '../../events/event-payloads.js';
 import { anyObject } from '../fields.js';
-import { entityTag } from '../pipeline/revalidation.js';
 import { defineRoute, EMPTY, type Route } from '../route.js';
 import { type JsonSchema, jsonSchema } from './json-schema.js';
 import type { OpenApiDocument } from './openapi.js';
+import { servedDocument } from './served-document.js';
 
 export type AsyncApiDocument = Readonly<Record<string, unknown>>;
 
@@ -111,11 +110,9 @@ function schemasIn(value: unknown, rest: OpenApiDocument, found: Record<string, 
   return found;
 }
 
-/** `GET /api/docs/events` */
-export function asyncApiRoute(rest: OpenApiDocument, version: string, baseUrl: string): Route {
-  const document = asyncApi(rest, version, baseUrl);
-  const digest = createHash('sha256').update(JSON.stringify(document)).digest('base64url');
-  const headers = [entityTag(digest), ['Cache-Control', 'no-cache']] as const;
+/** `GET /api/docs/events`. `rest`: makes the OpenAPI document. */
+export function asyncApiRoute(rest: () => OpenApiDocument, version: string, baseUrl: string): Route {
+  const document = servedDocument(() => asyncApi(rest(), version, baseUrl));
   return defineRoute({
     method: 'GET',
     path: '/api/docs/events',
@@ -123,6 +120,6 @@ export function asyncApiRoute(rest: OpenApiDocument, version: string, baseUrl: s
     tags: ['Service'],
     access: 'public',
     replies: { 200: anyObject(), 304: EMPTY },
-    handler: async () => ({ status: 200, headers, json: document }),
+    handler: async () => ({ status: 200, ...document() }),
   });
 }

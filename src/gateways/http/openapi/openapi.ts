@@ -1,13 +1,11 @@
 // The OpenAPI 3.1 document, made from the route table: both contain the same routes.
-import { createHash } from 'node:crypto';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
-import type { HeaderField } from '../exchange.js';
 import { anyObject } from '../fields.js';
-import { entityTag } from '../pipeline/revalidation.js';
 import { defineRoute, EMPTY, type Route } from '../route.js';
 import { isRequired, type JsonSchema, jsonSchema } from './json-schema.js';
 import { type Components, replies } from './openapi-replies.js';
 import { ABOUT, TAGS } from './openapi-tags.js';
+import { servedDocument } from './served-document.js';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
@@ -153,9 +151,8 @@ function operationId(route: Route): string {
   return route.method.toLowerCase() + words.join('');
 }
 
-/** `GET /api/openapi.json`: the document of these routes and of itself. @throws Error for a struct without a schema */
+/** `GET /api/openapi.json`: the document of these routes and of itself. A struct without a schema makes the request fail. */
 export function openApiRoute(routes: readonly Route[], version: string, baseUrl: string): Route {
-  const described: { document: OpenApiDocument; headers: readonly HeaderField[] } = { document: {}, headers: [] };
   const route: Route = defineRoute({
     method: 'GET',
     path: '/api/openapi.json',
@@ -163,10 +160,8 @@ export function openApiRoute(routes: readonly Route[], version: string, baseUrl:
     tags: ['Service'],
     access: 'public',
     replies: { 200: anyObject(), 304: EMPTY },
-    handler: async () => ({ status: 200, headers: described.headers, json: described.document }),
+    handler: async () => ({ status: 200, ...document() }),
   });
-  described.document = openApi([...routes, route], version, baseUrl);
-  const digest = createHash('sha256').update(JSON.stringify(described.document)).digest('base64url');
-  described.headers = [entityTag(digest), ['Cache-Control', 'no-cache']];
+  const document = servedDocument(() => openApi([...routes, route], version, baseUrl));
   return route;
 }

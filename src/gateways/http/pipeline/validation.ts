@@ -1,8 +1,9 @@
 // Validates path, query and body of a request against the structs of its route: the results are typed values, or field errors in words.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
 import type { Reservation } from '../../../concurrency/keyed-limiter.js';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import type { FieldErrors } from '../../problem-details.js';
 import type { HttpRequest } from '../exchange.js';
 import { type Fields, isRepeatable, record } from '../fields.js';
@@ -44,7 +45,7 @@ export function readQuery(route: Route, query: string): Values {
     return checkedQuery(route, names, query);
   let read = readQueries.get(route);
   if (read === undefined) {
-    read = new LRUCache({ max: READ_QUERIES });
+    read = lruCache(READ_QUERIES);
     readQueries.set(route, read);
   }
   let values = read.get(query);

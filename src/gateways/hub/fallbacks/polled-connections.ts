@@ -1,7 +1,7 @@
 // The connections of this node that have no WebSocket, and the requests of their clients: the node that received a request forwards it to
 // here, directly or over the bus. A request is admitted before, and reaches only connections of the same owner. A connection ends with the
 // node: its client learns that there is none, and connects again.
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../../concurrency/lru-cache.js';
 import { atMost } from '../../../concurrency/time-bounds.js';
 import type { ProblemStatus } from '../../problem-details.js';
 import type { Connection, HubConnectionOptions } from '../connection.js';
@@ -95,7 +95,7 @@ export class PolledConnections {
   /** The open connections by their tokens. */
   readonly #connections = new Map<string, PolledConnection>();
   /** Tokens of connections that ended recently: a late request does not open them again. */
-  readonly #ended = new LRUCache<string, true>({ max: MAX_ENDED });
+  readonly #ended = lruCache<string, true>(MAX_ENDED);
 
   constructor(options: PolledConnectionsOptions) {
     this.#options = options;
