@@ -2,8 +2,8 @@
 // decode bodies, made of src and of the packages that src imports. Code asks for its own files beside itself (`import.meta.url`), so
 // migrations and the files of Swagger UI are copied there; the build puts the page there, too. Decision 0069 says why, and which packages
 // stay outside.
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /** Packages with programs for a platform: the installed program needs these, and no other one. */
@@ -30,9 +30,9 @@ export async function bundle(dist) {
     // The build has patched it.
     alias: { postgres: `./${dist}/node_modules/postgres/src/index.js` },
     banner: { js: REQUIRE },
-    // A third less text to compile at each start; names stay, for stacks.
+    // A third less text to compile at each start. Names stay for the log, and lines are short, so that a position is found fast.
     minifyWhitespace: true,
-    minifySyntax: true,
+    lineLimit: 200,
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
@@ -40,13 +40,17 @@ export async function bundle(dist) {
   });
   cpSync(`${dist}/src/store/postgres/migrations`, `${program}/migrations`, { recursive: true });
   cpSync(`${dist}/src/gateways/http/routes/swagger-ui`, `${program}/swagger-ui`, { recursive: true });
-  writeFileSync(`${program}/THIRD-PARTY-LICENSES`, licencesOf(packagesIn(metafile)));
+  writeFileSync(`${program}/THIRD-PARTY-LICENSES`, licencesOf(packagesIn(metafile, program)));
 }
 
-/** Folders of the packages whose code is in the bundle. */
-function packagesIn({ outputs }) {
+/** Folders of the packages whose code is in the bundle, also as a part of another package, whose source map names it. */
+function packagesIn({ outputs }, program) {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
-  return [...new Set(files.flatMap((file) => PACKAGE.exec(file) ?? []))].sort();
+  const maps = Object.keys(outputs).filter((file) => file.endsWith('.map'));
+  const sources = maps.flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).sources);
+  const all = [...files, ...sources.map((source) => relative('.', resolve(program, source)))];
+  const folders = new Set(all.flatMap((file) => PACKAGE.exec(file) ?? []));
+  return [...folders].filter((folder) => existsSync(join(folder, 'package.json'))).sort();
 }
 
 function licencesOf(folders) {
