@@ -48,6 +48,14 @@ async function sealed(
   { cv, results }: { readonly cv: string; readonly results: string },
 ): Promise<string> {
   const authResults = results.replace(/\s+/g, ' ').trim().replaceAll('; ', ';\r\n\t');
-  const fields = await sealMessage(message, { signingDomain: domain, selector, privateKey, authResults, cv });
+  const fields = await sealMessage(message, {
+    signingDomain: domain,
+    selector,
+    privateKey,
+    authResults,
+    cv,
+    // Without it, mailauth writes another time than it signs when a second begins meanwhile.
+    signTime: new Date(),
+  });
   return Buffer.from(fields).toString('latin1');
 }

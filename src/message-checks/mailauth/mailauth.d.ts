@@ -75,6 +75,7 @@ declare module 'mailauth/lib/arc/index.js' {
       /** The value of the field Authentication-Results. */
       readonly authResults: string;
       readonly cv: string;
+      readonly signTime: Date;
     },
   ): Promise<Buffer>;
   /** Rejects when a seal does not verify. */

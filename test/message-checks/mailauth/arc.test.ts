@@ -1,5 +1,6 @@
 // Tests ARC chains that mailauth has sealed, and their results after a change of the message or the chain.
 
+import { spawnSync } from 'node:child_process';
 import { sealMessage } from 'mailauth';
 import test from '../../support/test.js';
 import { RSA, startPeers } from './peers.js';
@@ -11,6 +12,7 @@ async function sealed(message: string, cv: 'none' | 'pass', dmarc = 'pass'): Pro
   const seal = {
     ...{ signingDomain: 'peer.test', selector: 'rsa', privateKey: RSA.privateKey, cv },
     authResults: `mx.peer.test; dmarc=${dmarc} header.from=peer.test`,
+    signTime: new Date(),
   };
   return (await sealMessage(Buffer.from(message), seal as never)).toString() + message;
 }
@@ -50,4 +52,19 @@ test('a chain changes no verdict of DMARC', async (t) => {
   t.regex(arc(field)!, /^pass/);
   t.regex(field, /dmarc=fail/);
   t.is(verdict, 'junk');
+});
+
+test('a seal verifies, also when seconds begin while it is made', async (t) => {
+  const key = { domain: 'peer.test', selector: 'rsa', algorithm: 'rsa', privateKey: RSA.privateKey };
+  const seal = { domain: 'peer.test', results: 'mx.peer.test; dmarc=pass header.from=peer.test', chain: 'none' };
+  const script = `
+    import { createSealer } from ${JSON.stringify(new URL('../../../src/message-checks/mailauth/arc-seal.js', import.meta.url).href)};
+    let now = Date.now();
+    Date.now = () => (now += 1_000);
+    const seal = createSealer({ keysOf: async () => [${JSON.stringify(key)}] });
+    process.stdout.write(await seal(Buffer.from(${JSON.stringify(MESSAGE)}), ${JSON.stringify(seal)}));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  t.regex(stdout, /^ARC-Seal: /, stderr);
+  const { authenticate } = await startPeers(t);
+  t.regex(arc((await authenticate(stdout + MESSAGE)).field)!, /^pass /);
 });
