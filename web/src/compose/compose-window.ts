@@ -78,7 +78,7 @@ export class ComposeWindow {
     this.#html = content.fields.html;
     this.#text = '';
     this.#headers = content.fields.headers;
-    this.show(content.fields, content.files);
+    this.show(content);
   }
 
   get editor(): LoadedEditor | undefined {
@@ -102,7 +102,7 @@ export class ComposeWindow {
   }
 
   /** Puts other content into the window. */
-  show(fields: DraftFields, files: readonly DraftFile[]): void {
+  show({ fields, files }: Pick<WindowContent, 'fields' | 'files'>): void {
     this.from.value = fields.from;
     this.recipients.value = fields.recipients;
     this.typed.value = fields.typed;

@@ -1,14 +1,7 @@
 // Carries a compose window to the server: each change within a second, one request at a time, again after a fault of the network, and the
 // send after the save of everything before it. What the server does not have yet is in the journal of the browser.
 import { signal } from '@preact/signals';
-import {
-  Conflict,
-  type Draft,
-  type DraftInput,
-  type MansioClient,
-  NetworkFault,
-  NotFound,
-} from '../../../src/client/index.js';
+import { Conflict, type Draft, type MansioClient, NetworkFault, NotFound } from '../../../src/client/index.js';
 import { type DraftFile, foundIn, storedAs } from './attachments.js';
 import { type ComposeWindow, contentOf } from './compose-window.js';
 import {
@@ -25,7 +18,15 @@ import { contentsOf } from './file-content.js';
 import type { Journal, KeptWindow } from './journal.js';
 import { keptOf } from './kept-window.js';
 import { sendOptions } from './send-options.js';
-import { findDraft, isPassing, isSame, namesOldFiles, type StoredVersion } from './stored-version.js';
+import {
+  findDraft,
+  isOneOf,
+  isPassing,
+  namesOldFiles,
+  type SentVersion,
+  type StoredVersion,
+  withVersion,
+} from './stored-version.js';
 import { followUpload } from './upload-progress.js';
 
 export interface SaverOptions {
@@ -53,8 +54,8 @@ export class DraftSaver {
   #ownEvents = 0;
   #isClosed = false;
   #storedId: string | null = null;
-  /** What was sent with a save that had no answer: the server may have it. */
-  #unheard: DraftInput | undefined;
+  /** What was sent with saves that had no answer: the server may have one of them. */
+  #unheard: readonly SentVersion[] = [];
   /** True once nothing more happens to the email that was sent. */
   isSettled = false;
 
@@ -130,7 +131,7 @@ export class DraftSaver {
 
   /** The entry of the journal; undefined when nothing is to be found again. */
   kept(): KeptWindow | undefined {
-    return keptOf(this.#window, this.state.value, this.#options.tabId);
+    return keptOf(this.#window, this.state.value, this.#options.tabId, this.#unheard);
   }
 
   /** The conflict is decided for what stands here. */
@@ -159,14 +160,14 @@ export class DraftSaver {
 
   /** Shows a version of the server in place of what stands here. */
   show({ draft, etag }: StoredVersion): void {
-    const { fields, files } = contentOf(draft);
     this.#window.blobs.clear();
-    this.#window.show(fields, files);
+    this.#window.show(contentOf(draft));
     this.#apply({ type: 'tookTheirs', draftId: draft.id, etag });
   }
 
-  /** A kept window comes back with what the server did not have. */
-  resume(hasConflict: StoredVersion | undefined): void {
+  /** A kept window comes back with what the server did not have. `unheard`: what its saves sent that had no answer. */
+  resume(hasConflict: StoredVersion | undefined, unheard: readonly SentVersion[] = []): void {
+    this.#unheard = unheard;
     this.#apply({ type: 'changed' });
     if (hasConflict === undefined) return;
     this.other.value = hasConflict;
@@ -186,8 +187,7 @@ export class DraftSaver {
   /** The draft was sent, and is a draft again. */
   async undone(draftId: string): Promise<void> {
     const { draft, etag } = await this.#options.client.drafts.read(draftId);
-    const { fields, files } = contentOf(draft);
-    this.#window.show(fields, files);
+    this.#window.show(contentOf(draft));
     this.#ownEvents = 0;
     this.#apply({ type: 'undone', draftId, etag });
   }
@@ -286,10 +286,10 @@ export class DraftSaver {
       .map(({ key }) => key);
     const input = window.input(contents);
     const before = this.#unheard;
-    this.#unheard = input;
+    this.#unheard = withVersion(before, input);
     this.#ownEvents++;
     if (draftId === null) {
-      const found = before === undefined ? undefined : await findDraft(client, before);
+      const found = before.length === 0 ? undefined : await findDraft(client, before);
       if (found !== undefined) return this.#apply({ type: 'found', draftId: found.draft.id, etag: found.etag });
       const made = await client.drafts.create(input);
       // The event of a new draft names an id that nobody knows before.
@@ -313,7 +313,7 @@ export class DraftSaver {
   #stored(draftId: string, etag: string, draft: Draft | undefined, sent: readonly string[]): void {
     const { files } = this.#window;
     this.#storedId = draftId;
-    this.#unheard = undefined;
+    this.#unheard = [];
     if (draft !== undefined) files.value = storedAs(files.value, sent, draftId, draft.attachments);
     this.#apply({ type: 'saved', draftId, etag });
   }
@@ -337,7 +337,7 @@ export class DraftSaver {
       if (found.etag === this.state.value.etag) {
         return this.#apply({ type: 'refused', problem: this.#options.problemText(reason) });
       }
-      if (this.#unheard !== undefined && isSame(found.draft, this.#unheard)) {
+      if (isOneOf(this.#unheard, found.draft)) {
         this.#adoptFiles(found.draft);
         return this.#apply({ type: 'keptMine', etag: found.etag });
       }

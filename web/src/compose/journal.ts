@@ -3,6 +3,7 @@
 // start. Files are not kept: their names are, so that the reader is told which to attach again.
 import type { DraftFile } from './attachments.js';
 import type { Recipients } from './recipients.js';
+import type { SentVersion } from './stored-version.js';
 
 export interface DraftFields {
   readonly from: string | null;
@@ -36,6 +37,8 @@ export interface KeptWindow {
   readonly sent: { readonly outboundId: string; readonly sendAt: string | null } | null;
   /** When a discarded draft is deleted, unless that is undone. ms since the epoch */
   readonly discardAt: number | null;
+  /** What saves sent whose answers did not come: the server may have one of them. */
+  readonly unheard?: readonly SentVersion[];
 }
 
 /** The members of the browser's storage that are used. */

@@ -2,6 +2,7 @@
 import type { ComposeWindow } from './compose-window.js';
 import { type DraftState, isUnsaved } from './draft-state.js';
 import type { KeptWindow } from './journal.js';
+import type { SentVersion } from './stored-version.js';
 
 /** The longest that the preference `undoSendSeconds` allows. */
 const LONGEST_UNDO_MS = 60_000;
@@ -12,7 +13,12 @@ const isSoon = (sendAt: string | null): boolean => {
 };
 
 /** Undefined when nothing is to be found again: nothing was written, or it was sent for good. */
-export function keptOf(window: ComposeWindow, state: DraftState, tabId: string): KeptWindow | undefined {
+export function keptOf(
+  window: ComposeWindow,
+  state: DraftState,
+  tabId: string,
+  unheard: readonly SentVersion[],
+): KeptWindow | undefined {
   const { phase, draftId, etag, sent, wish } = state;
   const { id, original, isMinimised, blobs, files } = window;
   const isOver = phase === 'sent' && !isSoon(sent?.sendAt ?? null);
@@ -31,5 +37,6 @@ export function keptOf(window: ComposeWindow, state: DraftState, tabId: string):
     lostFiles: files.value.filter(({ key }) => blobs.has(key)).map(({ fileName }) => fileName),
     sent,
     discardAt: null,
+    unheard,
   };
 }

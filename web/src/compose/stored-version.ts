@@ -7,16 +7,46 @@ export interface StoredVersion {
   readonly etag: string;
 }
 
+/** What a save has sent, as far as it tells versions apart; without the contents of files. */
+export interface SentVersion {
+  readonly subject: string;
+  readonly html: string;
+  readonly recipients: string;
+  readonly files: number;
+}
+
+/** How many saves without an answer are remembered, newest last. */
+const REMEMBERED = 4;
+
+export function withVersion(versions: readonly SentVersion[], input: DraftInput): readonly SentVersion[] {
+  const { subject, htmlBody, recipients, attachments } = input;
+  const version = {
+    subject: textOf(subject),
+    html: textOf(htmlBody),
+    recipients: peopleOf(recipients),
+    files: (attachments ?? []).length,
+  };
+  const others = versions.filter((each) => JSON.stringify(each) !== JSON.stringify(version));
+  return [...others, version].slice(-REMEMBERED);
+}
+
+const textOf = (value: string | null | undefined): string => (value ?? '').replace(/\r\n/g, '\n').trim();
+const peopleOf = (list: DraftInput['recipients']): string =>
+  (list ?? []).map(({ type, address }) => `${type} ${address}`).join();
+
 /** How many of the newest drafts are looked at. */
 const LOOKED_AT = 5;
 
 /** The draft that an earlier save has made, if it has: its answer was not heard. */
-export async function findDraft(client: MansioClient, sent: DraftInput): Promise<StoredVersion | undefined> {
+export async function findDraft(
+  client: MansioClient,
+  sent: readonly SentVersion[],
+): Promise<StoredVersion | undefined> {
   const query = { page: 1, pageSize: LOOKED_AT };
   const { items } = await client.request('GET', '/api/outbound/drafts', { query });
   for (const { id, subject } of items) {
-    const found = subject === sent.subject ? await client.drafts.read(id) : undefined;
-    if (found !== undefined && isSame(found.draft, sent)) return found;
+    const found = sent.some((each) => each.subject === textOf(subject)) ? await client.drafts.read(id) : undefined;
+    if (found !== undefined && isOneOf(sent, found.draft)) return found;
   }
   return undefined;
 }
@@ -30,15 +60,12 @@ export const namesOldFiles = (error: unknown): boolean =>
   error instanceof Refusal &&
   Object.keys(error.errors).some((field) => /^attachments\[\d+\]\.attachmentId$/.test(field));
 
-/** Whether the server stores what a save has sent. */
-export function isSame(draft: Draft, sent: DraftInput): boolean {
-  const text = (value: string | null | undefined) => (value ?? '').replace(/\r\n/g, '\n').trim();
-  const people = (list: DraftInput['recipients']) =>
-    (list ?? []).map(({ type, address }) => `${type} ${address}`).join();
-  return (
-    text(draft.htmlBody) === text(sent.htmlBody) &&
-    text(draft.subject) === text(sent.subject) &&
-    people(draft.recipients) === people(sent.recipients) &&
-    draft.attachments.length === (sent.attachments ?? []).length
+/** Whether the server stores what one of these saves has sent. */
+export const isOneOf = (sent: readonly SentVersion[], draft: Draft): boolean =>
+  sent.some(
+    ({ subject, html, recipients, files }) =>
+      textOf(draft.htmlBody) === html &&
+      textOf(draft.subject) === subject &&
+      peopleOf(draft.recipients) === recipients &&
+      draft.attachments.length === files,
   );
-}

@@ -11,7 +11,7 @@ import { ComposeWindow, contentOf, EMPTY_FIELDS, type WindowContent } from './co
 import { DraftSaver } from './draft-saver.js';
 import { Journal, type KeptWindow } from './journal.js';
 import type { ComposeContext, Opening } from './open.js';
-import { isPassing, type StoredVersion } from './stored-version.js';
+import { isOneOf, isPassing, type StoredVersion } from './stored-version.js';
 import { alone, livingTabs } from './tabs.js';
 
 /** A window and what saves it. */
@@ -252,13 +252,15 @@ export class ComposeWindows {
     const fields = kept.unsaved ?? stored?.fields ?? EMPTY_FIELDS;
     const window = new ComposeWindow(kept.windowId, { fields, files: stored?.files ?? [], original: kept.original });
     window.isMinimised.value = kept.isMinimised;
-    window.lostFiles.value = kept.lostFiles;
+    const isOwn = found !== undefined && isOneOf(kept.unheard ?? [], found.draft);
+    const names = new Set(isOwn ? stored?.files.map(({ fileName }) => fileName) : []);
+    window.lostFiles.value = kept.lostFiles.filter((name) => !names.has(name));
     const { saver } = this.#add(
       window,
       found === undefined ? undefined : { draftId: found.draft.id, etag: found.etag },
     );
-    const hasConflict = found !== undefined && found.etag !== etag && etag !== null;
-    if (kept.unsaved !== null) saver.resume(hasConflict ? found : undefined);
+    const hasConflict = found !== undefined && found.etag !== etag && etag !== null && !isOwn;
+    if (kept.unsaved !== null) saver.resume(hasConflict ? found : undefined, kept.unheard);
     // A draft that is gone was sent or deleted meanwhile.
     if (!hasConflict && (found !== undefined || draftId === null)) this.#sendAgain(saver, kept);
   }
@@ -269,7 +271,7 @@ export class ComposeWindows {
     window.isMinimised.value = kept.isMinimised;
     window.lostFiles.value = kept.lostFiles;
     const { saver } = this.#add(window, { draftId: draftId!, etag });
-    saver.resume(undefined);
+    saver.resume(undefined, kept.unheard);
     this.#sendAgain(saver, { ...kept, ...(wish && { wish }) });
   }
 

@@ -36,7 +36,7 @@ export function ConflictPanel({ saver, window }: PanelProps) {
     undo.offer({
       text: t('compose.conflict.taken'),
       undo: async () => {
-        window.show(before.fields, before.files);
+        window.show(before);
         saver.changed();
       },
     });
