@@ -11,6 +11,8 @@ export const testInBrowser = testWith('chromium');
 
 /** A test of the page takes long on a busy machine; nothing in it measures time. */
 export const BROWSER_TEST_MS = 300_000;
+/** A step that waits for this long fails before its test does, and says what it waits for. */
+const STEP_MS = 240_000;
 
 /** An offer to undo stands for ten seconds; a busy machine takes longer between two steps of a test. */
 const LASTING_OFFERS = `{
@@ -64,8 +66,7 @@ export async function openWindow(
     ...options,
   });
   t.teardown(() => context.close());
-  // The time-out of the test is the limit.
-  context.setDefaultTimeout(0);
+  context.setDefaultTimeout(STEP_MS);
   await context.addInitScript(LASTING_OFFERS);
   if (serviceWorkers === 'block') await context.addInitScript(NO_WORKER);
   const page = await context.newPage();
