@@ -260,7 +260,10 @@ const MISUSED: readonly (readonly [RegExp, ...string[]])[] = [
   [/unknown option '--jsn' \(Did you mean --json\?\)/, 'config', '--jsn'],
   [/too many arguments for 'serve'/, 'serve', 'extra'],
   [/mansio queue needs a command: one of list, show, retry, cancel, release /, 'queue'],
-  [/mansio account needs a command: one of create, list, link, sessions, show, limit, suspend, resume, delete /, 'account'],
+  [
+    /mansio account needs a command: one of create, list, link, sessions, show, limit, suspend, resume, delete /,
+    'account',
+  ],
   [/unknown command 'bogus': one of create, /, 'account', 'bogus'],
   [/unknown option '--bogus'/, 'account', '--bogus'],
   [/too many arguments for 'list'/, 'account', 'list', 'extra'],
