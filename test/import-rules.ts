@@ -133,7 +133,15 @@ export const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['net/', ['net/tcp/', 'concurrency/', 'mail-format/', 'pino']],
   [
     'message-checks/mailauth/',
-    ['message-checks/mailauth/', 'net/dns/', 'mail-format/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache'],
+    [
+      'message-checks/mailauth/',
+      'net/dns/',
+      'mail-format/',
+      'store/signing-keys',
+      'store/errors',
+      'concurrency/lru-cache',
+      'pino',
+    ],
   ],
   [
     'message-checks/feedback/',
