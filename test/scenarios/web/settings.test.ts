@@ -1,6 +1,6 @@
 // Tests the settings of the page through a whole node, as people use them.
 import type { ExecutionContext } from 'ava';
-import { port } from '../../../dev/node-accounts.js';
+import { port, storeOf } from '../../../dev/node-accounts.js';
 import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
 import { startPageNode } from '../../support/browser/page-node.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
@@ -71,6 +71,38 @@ testInBrowser('senders are blocked and allowed as they are written, and what is 
   await page.reload();
   await until(async () => (await page.getByLabel('Allowed senders').inputValue()) === 'ann@spam.test');
   t.is(await page.getByLabel('Blocked senders').inputValue(), 'bo@peer.test\nspam.test');
+});
+
+testInBrowser('an address elsewhere is added, confirmed by its link, forwarded to and removed', async (t) => {
+  const { node, client, open } = await startPageNode(t, 'zoe', { MANSIO_PUBLIC_URL: 'https://mail.example.test/' });
+  const window = await open({ path: '/settings/forwarding' });
+  const { page } = window;
+  await page.getByText('You have no confirmed address elsewhere').waitFor();
+  const field = page.getByLabel('Add an address');
+  await field.fill('zoe@far.test');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('A mail with a link is on its way to zoe@far.test.').waitFor();
+  t.is(await field.inputValue(), '');
+  const list = page.getByRole('list', { name: 'Your addresses elsewhere' });
+  await list.getByText('Not confirmed yet').waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  // One mail an hour.
+  await page.getByRole('button', { name: 'Send the mail to zoe@far.test again' }).click();
+  await page.getByText('one per address and hour').waitFor();
+
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  await sql`update addresses set verified = true where address = 'zoe@far.test'`;
+  await page.evaluate('window.dispatchEvent(new Event("focus"))');
+  await list.getByText('Confirmed', { exact: true }).waitFor();
+  await page.getByLabel('Forward my mail').check();
+  await until(async () => (await client.get<{ isEnabled: boolean }>('/api/forwarding')).isEnabled);
+  await page.getByRole('button', { name: 'Remove zoe@far.test' }).click();
+  await page.getByText('zoe@far.test is removed').waitFor();
+  await until(
+    async () => (await client.get<{ additionalAddresses: unknown[] }>('/api/profile')).additionalAddresses.length === 0,
+  );
+  t.is(await list.count(), 0);
 });
 
 testInBrowser('a suspended account is told why nothing is sent', async (t) => {

@@ -5,7 +5,7 @@ import { Filters } from '../filters/filters-section.js';
 import type { PlainKey } from '../i18n/t.js';
 import { About } from './about.js';
 import { Devices } from './devices.js';
-import { Forwarding } from './forwarding.js';
+import { Forwarding } from './forwarding/forwarding.js';
 import { General } from './general.js';
 import { Keys } from './keys/keys.js';
 import { Profile } from './profile.js';

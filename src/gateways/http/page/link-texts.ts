@@ -20,7 +20,7 @@ export interface LinkTexts {
 }
 
 /** Names run from left to right or the other way, whatever is around them (UAX #9: FSI, PDI). */
-const isolated = (name: string): string => `\u2068${name}\u2069`;
+export const isolated = (name: string): string => `\u2068${name}\u2069`;
 
 const EN: LinkTexts = {
   language: 'en',
@@ -75,12 +75,16 @@ const AR: LinkTexts = {
   foreign: 'أرسلت صفحة أخرى هذا النموذج. افتح الرابط نفسه واضغط زره.',
 };
 
-const ALL: Readonly<Record<string, LinkTexts>> = { en: EN, de: DE, ar: AR };
+const ALL: Readonly<Record<LinkTexts['language'], LinkTexts>> = { en: EN, de: DE, ar: AR };
 /** A longer list of languages is cut: no browser sends one. */
 const LONGEST_LIST = 1_000;
 
-/** `accepted`: the value of Accept-Language (RFC 9110 §12.5.4). The languages that are wanted most come first; English is the last resort. */
 export function linkTextsFor(accepted: string): LinkTexts {
+  return ALL[languageFor(accepted)];
+}
+
+/** `accepted`: the value of Accept-Language (RFC 9110 §12.5.4). The languages that are wanted most come first; English is the last resort. */
+export function languageFor(accepted: string): LinkTexts['language'] {
   const wanted = accepted
     .slice(0, LONGEST_LIST)
     .split(',')
@@ -91,5 +95,5 @@ export function linkTextsFor(accepted: string): LinkTexts {
     });
   const known = wanted.filter(({ language, weight }) => weight > 0 && Object.hasOwn(ALL, language));
   const [best] = known.sort((a, b) => b.weight - a.weight);
-  return best === undefined ? EN : ALL[best.language]!;
+  return (best?.language ?? 'en') as LinkTexts['language'];
 }

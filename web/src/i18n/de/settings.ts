@@ -149,7 +149,21 @@ export const settings: Translation<typeof english> = {
   'settings.forwarding.address': 'An diese Adresse',
   'settings.forwarding.keepCopy': 'Hier eine Kopie behalten',
   'settings.forwarding.keepCopyHint': 'Ohne Kopie kommen E-Mails, die die Adresse ablehnt, in Ihren Posteingang.',
-  'settings.forwarding.noAddress': 'Sie haben keine bestätigte Adresse anderswo, an die E-Mails weitergehen könnten.',
+  'settings.forwarding.noAddress':
+    'Sie haben keine bestätigte Adresse anderswo, an die E-Mails weitergehen könnten. Fügen Sie unten eine hinzu.',
+  'settings.forwarding.addresses': 'Ihre Adressen anderswo',
+  'settings.forwarding.newAddress': 'Adresse hinzufügen',
+  'settings.forwarding.newAddressHint':
+    'Sie bekommt eine E-Mail mit einem Link. Ist er geöffnet und bestätigt, können E-Mails an die Adresse weitergehen.',
+  'settings.forwarding.add': 'Hinzufügen',
+  'settings.forwarding.mailed': 'Eine E-Mail mit einem Link ist unterwegs an {address}. Der Link gilt 48 Stunden.',
+  'settings.forwarding.waiting': 'Noch nicht bestätigt: Der Link der E-Mail muss geöffnet werden.',
+  'settings.forwarding.confirmed': 'Bestätigt',
+  'settings.forwarding.resend': 'E-Mail noch einmal senden',
+  'settings.forwarding.resendNamed': 'E-Mail an {address} noch einmal senden',
+  'settings.forwarding.remove': 'Entfernen',
+  'settings.forwarding.removeNamed': '{address} entfernen',
+  'settings.forwarding.removed': '{address} ist entfernt; dorthin geht nichts mehr weiter.',
   'settings.forwarding.notRead': 'Die Weiterleitung kann gerade nicht gezeigt werden. {reason}',
   'settings.section.vacation': 'Abwesenheit',
   'settings.vacation.about':

@@ -141,7 +141,21 @@ export const settings = {
   'settings.forwarding.address': 'To this address',
   'settings.forwarding.keepCopy': 'Keep a copy here',
   'settings.forwarding.keepCopyHint': 'Without a copy, mail that the address refuses comes to your inbox.',
-  'settings.forwarding.noAddress': 'You have no verified address elsewhere that mail could be forwarded to.',
+  'settings.forwarding.noAddress':
+    'You have no confirmed address elsewhere that mail could be forwarded to. Add one below.',
+  'settings.forwarding.addresses': 'Your addresses elsewhere',
+  'settings.forwarding.newAddress': 'Add an address',
+  'settings.forwarding.newAddressHint':
+    'It gets a mail with a link. Once the link is opened and confirmed, mail can be forwarded to the address.',
+  'settings.forwarding.add': 'Add',
+  'settings.forwarding.mailed': 'A mail with a link is on its way to {address}. The link is good for 48 hours.',
+  'settings.forwarding.waiting': 'Not confirmed yet: the link of the mail has to be opened.',
+  'settings.forwarding.confirmed': 'Confirmed',
+  'settings.forwarding.resend': 'Send the mail again',
+  'settings.forwarding.resendNamed': 'Send the mail to {address} again',
+  'settings.forwarding.remove': 'Remove',
+  'settings.forwarding.removeNamed': 'Remove {address}',
+  'settings.forwarding.removed': '{address} is removed; nothing is forwarded there.',
   'settings.forwarding.notRead': 'The forwarding cannot be shown now. {reason}',
   'settings.section.vacation': 'Vacation',
   'settings.vacation.about':

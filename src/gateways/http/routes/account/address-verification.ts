@@ -1,9 +1,10 @@
 // Verification of an address elsewhere by mail (docs/interface/rest.md, "Resources"): a request sends the mail again, and the page of its
 // link verifies. GET shows who asks and changes nothing, because mail programs and scanners open links by themselves; the button posts.
 import type { Profiles } from '../../../../actors/account/protocol.js';
-import type { AddressVerification } from '../../../../store/directory.js';
+import type { BrowserRequest } from '../../../../auth/session-cookie.js';
 import { idParameter, text } from '../../fields.js';
 import { type LinkPage, linkPage, PAGE_FIELDS } from '../../page/link-page.js';
+import { verificationPages } from '../../page/verification-texts.js';
 import { notFound } from '../../problem.js';
 import { binary, defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
 import { verificationProblem } from './profile.js';
@@ -43,9 +44,12 @@ export function addressVerificationRoutes(profiles: Profiles): readonly Route[] 
       access: 'public',
       query: { token: text() },
       replies: { 200: binary(HTML), 410: binary(HTML) },
-      handler: async ({ query }) => {
+      handler: async ({ query, browser }) => {
+        const pages = pagesFor(browser);
         const asked = await profiles.verificationOf(query.token);
-        return asked === undefined ? pageReply(410, GONE) : pageReply(200, question(asked));
+        if (asked === undefined) return pageReply(410, pages.gone());
+        const { address, email, displayName } = asked;
+        return pageReply(200, pages.question(`${displayName} (${email})`, address));
       },
     }),
     defineRoute({
@@ -60,46 +64,20 @@ export function addressVerificationRoutes(profiles: Profiles): readonly Route[] 
       isBodyOptional: true,
       bodyLimit: BODY_LIMIT,
       replies: { 200: binary(HTML), 409: binary(HTML), 410: binary(HTML) },
-      handler: async ({ query }) => {
+      handler: async ({ query, browser }) => {
+        const pages = pagesFor(browser);
         const confirmed = await profiles.confirmAddress(query.token);
-        if (confirmed.kind === 'gone') return pageReply(410, GONE);
+        if (confirmed.kind === 'gone') return pageReply(410, pages.gone());
         return confirmed.kind === 'taken'
-          ? pageReply(409, TAKEN(confirmed.address))
-          : pageReply(200, DONE(confirmed.address));
+          ? pageReply(409, pages.taken(confirmed.address))
+          : pageReply(200, pages.done(confirmed.address));
       },
     }),
   ];
 }
 
-/** The page is in English, as the mail is. */
-type Statement = Omit<LinkPage, 'language'>;
-
-function pageReply<S extends 200 | 409 | 410>(status: S, page: Statement) {
-  return { status, headers: PAGE_FIELDS, stream: linkPage({ language: 'en', ...page }, STYLE) } as const;
+function pageReply<S extends 200 | 409 | 410>(status: S, page: LinkPage) {
+  return { status, headers: PAGE_FIELDS, stream: linkPage(page, STYLE) } as const;
 }
 
-const question = ({ address, email, displayName }: AddressVerification): Statement => ({
-  title: 'Confirm your address',
-  text: [
-    `${displayName} (${email}) asks that mail may be forwarded to ${address}.`,
-    'If you do not know about this, close this page: nothing is forwarded to you then.',
-  ],
-  button: { label: 'Confirm', isConfirmed: false },
-});
-
-const DONE = (address: string): Statement => ({
-  title: 'Your address is confirmed',
-  text: [`Mail may be forwarded to ${address} now. You can close this page.`],
-});
-
-const TAKEN = (address: string): Statement => ({
-  title: 'The address belongs to another account',
-  text: [`Another account of this server has confirmed ${address}. It has to give the address up first.`],
-});
-
-const GONE: Statement = {
-  title: 'This link no longer works',
-  text: [
-    'It was used, a newer mail has replaced it, or its 48 hours are over. Whoever asked can have another mail sent.',
-  ],
-};
+const pagesFor = (browser: BrowserRequest) => verificationPages(browser.header('accept-language'));

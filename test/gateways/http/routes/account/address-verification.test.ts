@@ -39,3 +39,23 @@ test('the page of a link names who asks, and its button confirms once', async (t
   t.regex(taken.html, /Another account of this server has confirmed far@elsewhere\.test/);
   t.is((await ask('GET /verify')).status, 400);
 });
+
+test('the page speaks the language of the browser', async (t) => {
+  const { port } = await startGateway(t);
+  const ask = async (line: string, language: string) => {
+    const fields = { 'Accept-Language': language, ...(line.startsWith('POST') ? FORM : {}) };
+    return (await rawRequest(port, line, fields, '')).body.toString();
+  };
+  const path = `/verify?token=${VERIFICATION_TOKEN}`;
+  const german = await ask(`GET ${path}`, 'de-AT,de;q=0.9,en;q=0.5');
+  t.regex(german, /<html lang="de" dir="ltr">/);
+  t.regex(german, /Bob &lt;b&gt; \(bob@example\.test\) bittet darum, .* far@elsewhere\.test weitergeleitet/);
+  t.regex(german, /<button type="submit">Bestätigen</);
+  const arabic = await ask(`GET ${path}`, 'ar');
+  t.regex(arabic, /<html lang="ar" dir="rtl">/);
+  t.regex(arabic, /\u2068far@elsewhere\.test\u2069/);
+  t.regex(await ask(`GET ${path}`, 'fr, *;q=0.1'), /<html lang="en"/);
+  t.regex(await ask(`POST /verify?token=${TAKEN_TOKEN}`, 'de'), /gehört zu einem anderen Konto/);
+  t.regex(await ask(`POST ${path}`, 'ar'), /تم تأكيد عنوانك/);
+  t.regex(await ask(`GET ${path}`, 'de'), /Dieser Link gilt nicht mehr/);
+});

@@ -1,27 +1,27 @@
 // Where the mail of the account is sent on: to one of its verified addresses elsewhere, with or without a copy.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Forwarding as Chosen } from '../../../src/client/index.js';
-import { reasonOf } from '../app/reason.js';
-import { useStore } from '../app/store.js';
-import { t } from '../i18n/t.js';
-import { Select, Switch } from './controls.js';
-import { SavingNote, useSaving } from './saving.js';
+import type { AdditionalAddress, Forwarding as Chosen } from '../../../../src/client/index.js';
+import { reasonOf } from '../../app/reason.js';
+import { useStore } from '../../app/store.js';
+import { t } from '../../i18n/t.js';
+import { Select, Switch } from '../controls.js';
+import { SavingNote, useSaving } from '../saving.js';
+import { Addresses } from './addresses.js';
 
 const PATH = '/api/forwarding';
 
 export function Forwarding() {
   const { client } = useStore();
   const chosen = useSignal<Chosen | undefined>(undefined);
-  const targets = useSignal<readonly string[]>([]);
+  const addresses = useSignal<readonly AdditionalAddress[]>([]);
   const problem = useSignal('');
   const saving = useSaving();
   const read = () => {
     problem.value = '';
     Promise.all([client.request('GET', PATH), client.request('GET', '/api/profile')]).then(
       ([forwarding, { additionalAddresses }]) => {
-        const elsewhere = additionalAddresses.filter(({ isVerified, canSend }) => isVerified && !canSend);
-        targets.value = elsewhere.map(({ address }) => address);
+        addresses.value = additionalAddresses.filter(({ canSend }) => !canSend);
         chosen.value = forwarding;
       },
       (error: unknown) => {
@@ -29,7 +29,12 @@ export function Forwarding() {
       },
     );
   };
-  useEffect(read, [client]);
+  useEffect(() => {
+    read();
+    // The link of a mail is opened in another window.
+    window.addEventListener('focus', read);
+    return () => window.removeEventListener('focus', read);
+  }, [client]);
   const change = async (changed: Partial<Chosen>) => {
     const before = chosen.peek()!;
     const body = { ...before, ...changed };
@@ -50,8 +55,17 @@ export function Forwarding() {
           </p>
         )}
       </div>
-      {shown !== undefined && <Choices chosen={shown} targets={targets.value} onChange={change} />}
-      <SavingNote saving={saving} kept={(reason) => t('app.failed', { reason })} />
+      {shown !== undefined && (
+        <>
+          <Choices
+            chosen={shown}
+            targets={addresses.value.filter(({ isVerified }) => isVerified).map(({ address }) => address)}
+            onChange={change}
+          />
+          <SavingNote saving={saving} kept={(reason) => t('app.failed', { reason })} />
+          <Addresses addresses={addresses.value} onChange={read} />
+        </>
+      )}
     </>
   );
 }
