@@ -165,7 +165,10 @@ export function mailboxBehavior(
         read,
       );
     },
-    release: ({ slots }) => slots?.release(),
+    release: (read) => {
+      read.slots?.release();
+      read.release?.();
+    },
     commands: { ...commands, ...maildropCommands(maildrops) },
     queries: {
       ...mailboxQueries(store, search),

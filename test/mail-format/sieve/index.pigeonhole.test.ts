@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { runs } from '../../support/amounts.js';
 import { serialTestWith } from '../../support/test-with.js';
 import { letter, script } from './random-scripts.js';
-import { outcome } from './running.js';
+import { LETTER, outcome } from './running.js';
 
 /** `sieve-test` refuses to run as root: this is `nobody`. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -46,9 +46,11 @@ function actionsIn(output: string): string[] {
   for (const line of output.split('\n')) {
     const stored = /^ \* store message in folder: (.*)$/.exec(line)?.[1];
     const address = /^ \* redirect message to: <(.*)>$/.exec(line)?.[1];
+    const reply = /^ \* (send vacation|reject) message/.exec(line)?.[1];
     const flags = /^ +\+ add IMAP flags: ?(.*)$/.exec(line)?.[1];
     if (stored !== undefined) actions.push(stored === 'INBOX' ? 'keep' : `fileinto ${stored}`);
     else if (address !== undefined) actions.push(`redirect ${address}`);
+    else if (reply !== undefined) actions.push(reply === 'reject' ? 'reject' : 'vacation');
     else if (flags !== undefined) actions.push(`${actions.pop()} ${flags}`.trim());
   }
   return actions;
@@ -66,4 +68,27 @@ serialTestWith('sieve-test')('random scripts do what they do in Pigeonhole', asy
     t.deepEqual(comparable(outcome(script, { letter, environment })), peer, `${script}\n\n${letter}`);
   };
   await t.notThrowsAsync(fc.assert(fc.asyncProperty(script, letter, compare), { numRuns: runs(1000) }));
+});
+
+serialTestWith('sieve-test')('answers, refusals and redirects are those of Pigeonhole', async (t) => {
+  const directory = temporaryDirectory();
+  await chmod(directory, 0o777);
+  const environment = { sender: 'carol@example.org', recipient: 'Bob+tag@Example.test' };
+  const vacation = 'vacation :days 3 :subject "Away" :handle "h" "I am away.";';
+  for (const script of [
+    `require "vacation"; ${vacation}`,
+    `require "vacation"; ${vacation} discard;`,
+    `require ["vacation", "fileinto"]; fileinto "Lists"; ${vacation}`,
+    `require "vacation"; ${vacation} redirect "carol@example.org";`,
+    'redirect "carol@example.org"; redirect "carol@example.org";',
+    'require "copy"; redirect :copy "carol@example.org";',
+    'require "reject"; reject "No.";',
+    'require "reject"; if header "subject" "other" { reject "No."; }',
+    'require "reject"; reject "No."; stop; keep;',
+  ]) {
+    const actions = outcome(script, { letter: LETTER, environment }).map((one) =>
+      one.replace(/^(vacation|reject) .*/, '$1'),
+    );
+    t.deepEqual(comparable(actions), comparable(await peerOutcome(directory, script, LETTER)), script);
+  }
 });

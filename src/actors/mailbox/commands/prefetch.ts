@@ -76,6 +76,8 @@ export interface Prefetched {
   readonly copyReads: CopyReads;
   /** Reserved for emails that the commands queue; absent when no delivery can begin on this node now. */
   readonly slots?: ReservedSlots | undefined;
+  /** Ends the use of the memory that was reserved for what scripts look at. */
+  release?(): void;
 }
 
 export const NOTHING_PREFETCHED: Prefetched = {
@@ -114,14 +116,20 @@ export function prefetch(
   const rows = prefetchRows(sources, state, declared);
   const judged = declared.flatMap(({ reads }) => reads.scripted ?? []);
   if (quota === undefined && sending === undefined && judged.length === 0) return rows;
-  const scripted = readScripted(sources.blobs, judged);
+  const scripted = judged.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, judged);
   const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted] as const;
-  return Promise.all(asked).then(([read, quota, sending, scripted]) => ({
-    ...read,
-    quota,
-    sending,
-    scripted,
-  }));
+  return Promise.all(asked).then(
+    ([read, quota, sending, scripted]) => ({
+      ...read,
+      quota,
+      sending,
+      ...(scripted !== undefined && { scripted: scripted.messages, release: scripted.release }),
+    }),
+    async (error: unknown) => {
+      (await scripted)?.release();
+      throw error;
+    },
+  );
 }
 
 function prefetchRows(

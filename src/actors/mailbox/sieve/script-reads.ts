@@ -1,10 +1,12 @@
 // Reads what scripts look at: the header of a message, and its body when the script tests it. An inline message is in memory; a stored one is
 // read before the delivery is planned.
+import { FairSemaphore } from '../../../concurrency/fair-semaphore.js';
 import { MessageHeader } from '../../../mail-format/header/message-header.js';
 import type { MessageIndex } from '../../../mail-format/message-index.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import { MOST_SCRIPTED_OCTETS, storedBody } from '../../../mail-format/sieve/stored-body.js';
 import type { BlobContent, BlobStore } from '../../../store/blobs.js';
+import { StoreFault } from '../../../store/errors.js';
 
 /** A message that a script judges. */
 export interface ScriptedMessage {
@@ -15,8 +17,28 @@ export interface ScriptedMessage {
 /** What was read, by blob; or the fault that prevented it. */
 export type ScriptedMessages = ReadonlyMap<string, SieveMessage | { readonly fault: unknown }>;
 
+/** Messages for the scripts of a group of deliveries. */
+export interface ReadForScripts {
+  readonly messages: ScriptedMessages;
+  /** Ends the use of their memory. */
+  release(): void;
+}
+
+interface Found extends ScriptedMessage {
+  readonly index: MessageIndex;
+  /** How much of it is read. */
+  readonly octets: number;
+}
+
 const MOST_HEADER_OCTETS = 256 * 1024;
 const AT_ONCE = 4;
+/** The octets that all deliveries of a node, and those of one account, have in memory for scripts. */
+const MOST_OCTETS = 64 * 1024 * 1024;
+const MOST_OCTETS_OF_ACCOUNT = 16 * 1024 * 1024;
+const TOO_MUCH = new StoreFault('store-unavailable', 'too much mail is read for scripts at once', { temporary: true });
+
+/** The accounts of the node share it. */
+const memory = new FairSemaphore({ total: MOST_OCTETS, share: MOST_OCTETS_OF_ACCOUNT });
 
 /** The message of a delivery whose octets are in memory; undefined when they are not. */
 export function inlineScripted(
@@ -36,32 +58,58 @@ export function inlineScripted(
   return messageOf(index, octets.length === 1 ? octets[0]! : Buffer.concat(octets), readsBody);
 }
 
-/** Reads the messages, or keeps the fault of each that cannot be read. */
+/** Reads the messages, or keeps the fault of each that cannot be read. What does not fit in the share of the account is read later. */
 export async function readScripted(
   blobs: Pick<BlobStore, 'index' | 'read'>,
+  accountId: string,
   messages: readonly ScriptedMessage[],
-): Promise<ScriptedMessages> {
+): Promise<ReadForScripts> {
+  const all = [...new Map(messages.map((message) => [message.blob, message])).values()];
   const read = new Map<string, SieveMessage | { readonly fault: unknown }>();
-  const queue = [...new Map(messages.map((message) => [message.blob, message])).values()];
-  async function work(): Promise<void> {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const { blob, readsBody } = next;
-      read.set(blob, await readOne(blobs, blob, readsBody).catch((fault: unknown) => ({ fault })));
-    }
+  const keepFault = (blob: string) => (fault: unknown) => void read.set(blob, { fault });
+  const found: Found[] = [];
+  await atOnce(all, ({ blob, readsBody }) =>
+    indexOf(blobs, blob).then((index) => {
+      found.push({ blob, readsBody, index, octets: endOf(index, readsBody) });
+    }, keepFault(blob)),
+  );
+  const { fitting, others, octets } = withinShare(found);
+  for (const { blob } of others) keepFault(blob)(TOO_MUCH);
+  const permit = await memory.acquire(accountId, { weight: octets });
+  await atOnce(fitting, ({ blob, readsBody, index, octets: end }) =>
+    blobs.read(blob, 0, end).then((start) => {
+      read.set(blob, messageOf(index, start, readsBody));
+    }, keepFault(blob)),
+  );
+  return { messages: read, release: () => permit.release() };
+}
+
+/** At least one message fits. */
+function withinShare(found: readonly Found[]) {
+  let octets = 0;
+  const fitting: Found[] = [];
+  const others: Found[] = [];
+  for (const one of found) {
+    const isFitting = fitting.length === 0 || octets + one.octets <= MOST_OCTETS_OF_ACCOUNT;
+    if (isFitting) octets += one.octets;
+    (isFitting ? fitting : others).push(one);
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return read;
+  return { fitting, others, octets };
+}
+
+async function atOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  async function next(): Promise<void> {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
 }
 
 /** @throws StoreFault */
-async function readOne(
-  blobs: Pick<BlobStore, 'index' | 'read'>,
-  blob: string,
-  readsBody: boolean,
-): Promise<SieveMessage> {
+async function indexOf(blobs: Pick<BlobStore, 'index'>, blob: string): Promise<MessageIndex> {
   const index = await blobs.index(blob);
   if (index === undefined) throw new Error(`there is no blob ${blob}`);
-  return messageOf(index, await blobs.read(blob, 0, endOf(index, readsBody)), readsBody);
+  return index;
 }
 
 function endOf({ root, size }: MessageIndex, readsBody: boolean): number {

@@ -185,5 +185,5 @@ export const EVERY_TYPE: Step[] = [
   [{ kind: 'deliver', subject: 'green', at: 1, refersTo: null, isJunk: false }],
   [{ kind: 'answerDue' }],
   [{ kind: 'putScript', name: 'blue', content: 'require "duplicate"; if duplicate { keep; }', isActive: true }],
-  [{ kind: 'deliver', subject: 'blue', at: 1, refersTo: null, isJunk: false }],
+  [{ kind: 'deliver', subject: 'green', at: 1, refersTo: null, isJunk: false }],
 ];
