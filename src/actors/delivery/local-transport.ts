@@ -53,7 +53,11 @@ type Judgement =
 const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'temporary', statusCode, text });
 const permanent = (statusCode: string, text: string): Judgement => ({ kind: 'permanent', statusCode, text });
 
+/** The mailboxes that get a message at a time. */
+const MOST_MAILBOXES = 1_000;
+
 // RFC 3463.
+const TOO_MANY = temporary('4.5.3', 'The message goes to many mailboxes: this one gets it later.');
 const LOOP = permanent('5.4.6', 'The message is in a mail loop.');
 const UNKNOWN = permanent('5.1.1', 'There is no such mailbox here.');
 const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
@@ -67,23 +71,36 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport 
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
     if (exceedsHopLimit(message)) return recipients.map(() => LOOP);
-    const found: (Recipient | undefined)[] = [];
+    const { found, postponed } = withinBound(await lookUp(recipients, message));
     const known = () => found.flatMap((recipient) => recipient ?? []);
-    for (const { address } of recipients) {
-      found.push(
-        wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, unclaimedIn(known())),
-      );
-    }
     const [unclaimed, existing] = [unclaimedIn(known()), existingUnclaimedIn(known())];
     const isUnclaimed = unclaimed.length + existing.length > 0;
     const made = isUnclaimed
       ? await directory.openUnclaimed([...new Set(unclaimed)], message.summary.size, existing)
       : undefined;
     return Promise.all(
-      found.map((recipient) =>
-        recipient === undefined ? LOOP : withRoom(judgementOf(recipient, made), recipient, message.summary.size),
-      ),
+      found.map((recipient, i) => {
+        if (postponed.has(i)) return TOO_MANY;
+        return recipient === undefined ? LOOP : withRoom(judgementOf(recipient, made), recipient, message.summary.size);
+      }),
     );
+  }
+
+  /** Undefined: the message has been delivered there. They are looked up together; those without an owner again, one after another. */
+  async function lookUp(recipients: readonly Address[], message: MessageFacts): Promise<(Recipient | undefined)[]> {
+    const found = await Promise.all(
+      recipients.map(({ address }) => (wasDeliveredTo(message, address) ? undefined : directory.recipient(address))),
+    );
+    const before: Recipient[] = [];
+    for (const [i, recipient] of found.entries()) {
+      if (recipient === undefined) continue;
+      // The bounds of unclaimed mailboxes count those of the message.
+      const isFurther = unclaimedIn([recipient]).length > 0 && unclaimedIn(before).length > 0;
+      const counted = isFurther ? await directory.recipient(recipients[i]!.address, unclaimedIn(before)) : recipient;
+      found[i] = counted;
+      before.push(counted);
+    }
+    return found;
   }
 
   async function withRoom(judgement: Judgement, recipient: Recipient, size: number): Promise<Judgement> {
@@ -141,6 +158,18 @@ async function isHosted(
   const [first] = recipients;
   // All recipients have the same domain.
   return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';
+}
+
+/** The first recipients that lead to no more mailboxes than one commit may write, or the first one alone; the others come later. */
+function withinBound(found: readonly (Recipient | undefined)[]) {
+  const postponed = new Set<number>();
+  let mailboxes = 0;
+  for (const [i, recipient] of found.entries()) {
+    const further = recipient === undefined ? 0 : mailboxesOf(recipient).length;
+    if (mailboxes > 0 && mailboxes + further > MOST_MAILBOXES) postponed.add(i);
+    else mailboxes += further;
+  }
+  return { found: found.map((recipient, i) => (postponed.has(i) ? undefined : recipient)), postponed };
 }
 
 function judgementOf(recipient: Recipient, unclaimed: ReadonlyMap<string, string> | undefined): Judgement {

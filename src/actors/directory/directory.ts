@@ -219,12 +219,18 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
     if (fault !== undefined) return { kind: 'loop' };
     const found = new Map<string, RecipientMailbox>();
     const elsewhere: string[] = [];
-    for (const end of ends) {
-      if ((await this.#domains.find(domainOf(end))) === undefined) {
+    // The ends are looked up together.
+    const owners = await Promise.all(
+      ends.map(async (end) =>
+        (await this.#domains.find(domainOf(end))) === undefined ? 'elsewhere' : this.#addresses.route(end),
+      ),
+    );
+    for (const [i, end] of ends.entries()) {
+      const owner = owners[i];
+      if (owner === 'elsewhere') {
         elsewhere.push(end);
         continue;
       }
-      const owner = await this.#addresses.route(end);
       // The end has become an alias meanwhile: the caller resolves again.
       if (isAlias(owner)) return undefined;
       const recipient = await this.#end(end, owner, [...beside, ...unclaimedIn([...found.values()])]);

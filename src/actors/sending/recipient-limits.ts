@@ -41,16 +41,23 @@ export function exceededLimit(
   return exceeded.find(({ isAlone }) => isAlone) ?? exceeded[0];
 }
 
-/** The recipients that count for the limits; `what`: those of the user, or of forwards. */
-export function sentIn(
-  minutes: Iterable<SendingMinute>,
+/** The recipients that count for the limits. */
+export const sentIn = (minutes: Iterable<Pick<SendingMinute, 'minute' | 'recipients'>>, now: number): SentRecipients =>
+  sumIn(minutes, now, ({ recipients }) => recipients);
+
+/** The recipients of forwards, likewise. */
+export const forwardedIn = (minutes: Iterable<SendingMinute>, now: number): SentRecipients =>
+  sumIn(minutes, now, ({ forwarded }) => forwarded);
+
+function sumIn<M extends { readonly minute: number }>(
+  minutes: Iterable<M>,
   now: number,
-  what: 'recipients' | 'forwarded' = 'recipients',
+  countOf: (counted: M) => number,
 ): SentRecipients {
   const first = { hour: firstMinuteOf('hour', now), day: firstMinuteOf('day', now) };
   const sent = { hour: 0, day: 0 };
   for (const counted of minutes)
-    for (const period of PERIODS) if (counted.minute >= first[period]) sent[period] += counted[what];
+    for (const period of PERIODS) if (counted.minute >= first[period]) sent[period] += countOf(counted);
   return sent;
 }
 

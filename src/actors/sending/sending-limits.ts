@@ -17,7 +17,15 @@ import type {
 } from '../../store/limits/sending.js';
 import type { SendingMeter } from './meter.js';
 import type { MailboxSending, SendingDelay, SendingStatus, SendingTerms } from './protocol.js';
-import { type ExceededLimit, exceededLimit, firstMinuteOf, limitsOf, sentIn, waitFor } from './recipient-limits.js';
+import {
+  type ExceededLimit,
+  exceededLimit,
+  firstMinuteOf,
+  limitsOf,
+  minuteOf,
+  sentIn,
+  waitFor,
+} from './recipient-limits.js';
 import type { SuddenChangeRule } from './sudden-change.js';
 
 /** How old a reading may be. */
@@ -26,6 +34,10 @@ const DOMAIN_MS = 2_000;
 const TOLD_MS = 600_000;
 const MOST_ACCOUNTS = 50_000;
 const MOST_DOMAINS = 10_000;
+/** Domains whose minutes of the day are kept: 1,442 numbers each at most. */
+const MOST_SUMMED = 1_000;
+/** Minutes that may still change: those of other nodes, whose clocks differ. */
+const OPEN_MINUTES = 5;
 const MOST_TASKS = 10_000;
 const TASKS_AT_ONCE = 4;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
@@ -64,6 +76,10 @@ export class SendingLimits implements MailboxSending, SendingStatus {
   readonly #domains = lruCache<string, { readonly reading: DomainReading | null }>(MOST_DOMAINS, {
     ttl: DOMAIN_MS,
   });
+  /** What domains have sent by minute, so that a reading looks only at the newest minutes. */
+  readonly #summed = lruCache<string, { readonly minutes: ReadonlyMap<number, number>; readonly upTo: number }>(
+    MOST_SUMMED,
+  );
   /** Accounts that the next read fetches. */
   readonly #wanted = new Set<string>();
   readonly #reads: CoalescedReads<ReadonlyMap<string, Reading>>;
@@ -107,6 +123,7 @@ export class SendingLimits implements MailboxSending, SendingStatus {
     this.#changes++;
     this.#accounts.clear();
     this.#domains.clear();
+    this.#summed.clear();
   }
 
   stop(): Promise<void> {
@@ -248,10 +265,25 @@ export class SendingLimits implements MailboxSending, SendingStatus {
     const [domain] = await this.#store.domains([name]);
     const limit = limitsOf(domain?.setting ?? { hour: null, day: null }, defaults.domain);
     const isLimited = domain !== undefined && (limit.hour !== null || limit.day !== null);
-    const since = { hour: firstMinuteOf('hour', now()), day: firstMinuteOf('day', now()) };
-    const reading = isLimited ? { limit, sent: await this.#store.sentByDomain(name, since) } : null;
+    const reading = isLimited ? { limit, sent: await this.#sentBy(name, now()) } : null;
     if (changes === this.#changes) this.#domains.set(name, { reading });
     return reading;
+  }
+
+  async #sentBy(domain: string, now: number): Promise<SentRecipients> {
+    const [changes, first] = [this.#changes, firstMinuteOf('day', now)];
+    const known = this.#summed.get(domain);
+    const since = Math.max(first, (known?.upTo ?? 0) - OPEN_MINUTES);
+    const read = await this.#store.minutesOfDomain(domain, since);
+    const minutes = new Map<number, number>();
+    for (const [minute, recipients] of known?.minutes ?? [])
+      if (minute >= first && minute < since) minutes.set(minute, recipients);
+    for (const { minute, recipients } of read) minutes.set(minute, recipients);
+    if (changes === this.#changes) this.#summed.set(domain, { minutes, upTo: minuteOf(now) });
+    return sentIn(
+      [...minutes].map(([minute, recipients]) => ({ minute, recipients })),
+      now,
+    );
   }
 }
 

@@ -81,6 +81,8 @@ export interface SendingStore {
   domains(names: readonly string[]): Promise<readonly DomainSending[]>;
   /** What the accounts of a domain have sent to, since the first minutes of the hour and the day (`recipient-limits.ts`). */
   sentByDomain(name: string, since: { readonly hour: number; readonly day: number }): Promise<SentRecipients>;
+  /** The recipients of all accounts of a domain by minute, since this minute. */
+  minutesOfDomain(name: string, since: number): Promise<readonly Pick<SendingMinute, 'minute' | 'recipients'>[]>;
   /** What an account has counted since this minute, in order. */
   minutes(accountId: string, since: number): Promise<readonly SendingMinute[]>;
   /** Returns false when there is no such account. */

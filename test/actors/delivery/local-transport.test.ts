@@ -15,6 +15,7 @@ import { connect } from '../../../src/store/postgres/driver/client.js';
 import { postgresBlobs } from '../../../src/store/postgres/mailbox/blobs.js';
 import { migratedDatabase } from '../../support/database/embedded-database.js';
 import test from '../../support/test.js';
+import { turns } from '../../support/turns.js';
 import { answer } from './outbound-world.js';
 
 async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' = 'hold') {
@@ -218,4 +219,29 @@ test('mail to a hosted domain shares nothing with a smart host', async (t) => {
   const transport = make(directory);
   t.is(await transport.destinationOf!(await task(['x@here.test'])), 'here.test');
   t.is(await transport.destinationOf!(await task(['x@elsewhere.test'])), 'smart host h:587');
+});
+
+test('recipients are looked up together; a message goes to a thousand mailboxes at a time, or to those of one recipient', async (t) => {
+  const { directory, make, task } = await setUp(t);
+  const under = { way: 0, most: 0 };
+  const transport = make({
+    openUnclaimed: (...asked) => directory.openUnclaimed(...asked),
+    async recipient(address) {
+      under.most = Math.max(under.most, ++under.way);
+      await turns(2);
+      under.way--;
+      const mailboxes = Array.from({ length: Number(address.split('@')[0]) }, (_, i) => {
+        return { kind: 'mailbox' as const, accountId: `${address} ${i}` };
+      });
+      const [first, second, ...others] = mailboxes;
+      return second === undefined ? first! : { kind: 'several', mailboxes: [first!, second, ...others] };
+    },
+  });
+  const kinds = async (...counts: number[]) => {
+    const { outcomes } = await transport.deliver(await task(counts.map((count) => `${count}@here.test`)));
+    return outcomes.map(({ kind, statusCode }) => (kind === 'delivered' ? kind : statusCode));
+  };
+  t.deepEqual(await kinds(600, 500, 400, 1), ['delivered', '4.5.3', 'delivered', '4.5.3']);
+  t.is(under.most, 4);
+  t.deepEqual(await kinds(1_200, 1), ['delivered', '4.5.3']);
 });

@@ -91,6 +91,33 @@ test('a limit of a domain counts what all its accounts have sent, and a message 
   await until(async () => (await send(eve, people(1))) === 'queued');
 });
 
+test('what a domain has sent is read whole once, and then its newest minutes', async (t) => {
+  const { world, account } = await setUp(t);
+  await world.directory.addDomain('example.test');
+  await world.sendingStore.setDomain('example.test', { hour: 10 });
+  const [anna, ben] = [await account(), await account()];
+  const now = Math.floor(Date.now() / 60_000);
+  const sent = (minute: number, recipients: number) => world.sql`
+    insert into sent_counts (account_id, minute, recipients, strangers, refused) values (${ben}, ${minute}, ${recipients}, 0, 0)`;
+  await sent(now - 30, 4);
+  await sent(now - 100, 3);
+  const asked: number[] = [];
+  const { minutesOfDomain } = world.sendingStore;
+  Object.assign(world.sendingStore, {
+    minutesOfDomain(name: string, since: number) {
+      asked.push(since);
+      return minutesOfDomain(name, since);
+    },
+  });
+  const counted = async () => (await world.sending.of(anna))?.domain?.sent;
+  await until(async () => (await counted())?.hour === 4);
+  await sent(now, 2);
+  await until(async () => (await counted())?.hour === 6);
+  t.deepEqual(await counted(), { hour: 6, day: 9 });
+  t.true(asked[0]! < now - 1_400);
+  t.true(asked.at(-1)! >= now - 6, 'the others are known');
+});
+
 test('user and operator are told once that a limit is reached', async (t) => {
   const { world, account, send, message, content, subjects } = await setUp(t, {
     limits: { account: { hour: 2, day: null }, domain: NONE },

@@ -2,7 +2,7 @@
 // the mailbox first sends; then only its commits change it, because nobody else counts for the account.
 import { lruCache } from '../../../concurrency/lru-cache.js';
 import type { CountedSending, SendingCounts, SendingMinute, SentRecipients } from '../../../store/limits/sending.js';
-import { firstMinuteOf, sentIn } from '../../sending/recipient-limits.js';
+import { firstMinuteOf, forwardedIn, sentIn } from '../../sending/recipient-limits.js';
 
 const MOST_KNOWN = 2_000;
 const KNOWN_OCTETS = 150;
@@ -35,7 +35,7 @@ export class SendingMemory {
   }
 
   forwarded(now: number): SentRecipients {
-    return sentIn(this.#minutes.values(), now, 'forwarded');
+    return forwardedIn(this.#minutes.values(), now);
   }
 
   /** The counts of an hour. */

@@ -58,6 +58,13 @@ export function postgresSending(sql: Sql): SendingStore {
           where split_part(a.email, '@', 2) = ${name} and not a.unclaimed and s.minute >= ${since.day}`;
         return row;
       }),
+    minutesOfDomain: (name, since) =>
+      guarded(
+        () => sql<{ minute: number; recipients: number }[]>`
+          select s.minute, sum(s.recipients)::float8 as recipients
+          from sent_counts s join accounts a on a.id = s.account_id
+          where s.minute >= ${since} and split_part(a.email, '@', 2) = ${name} and not a.unclaimed group by s.minute`,
+      ),
     minutes: (accountId, since) => sentMinutes(sql, accountId, since),
     setAccount: (accountId, setting) =>
       changed(
