@@ -9,6 +9,7 @@ import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { deviceName } from './device-name.js';
 import { Passkeys } from './passkeys.js';
+import { Problem } from './problem.js';
 import { lastUse, When } from './when.js';
 
 export function Devices() {
@@ -32,7 +33,7 @@ export function Devices() {
       <p class="saving-note" role="status">
         {said}
       </p>
-      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem text={problem.value} />
       {others.length > 0 && (
         <div>
           <button type="button" class="button" onClick={() => void endAndSay(others)}>

@@ -9,6 +9,7 @@ import { t } from '../i18n/t.js';
 import { addPasskey, canHavePasskeys } from '../sign-in/passkey.js';
 import { passkeyFault } from '../sign-in/passkey-faults.js';
 import { deviceName } from './device-name.js';
+import { Problem } from './problem.js';
 import { Question } from './question.js';
 import { lastUse, When } from './when.js';
 
@@ -73,7 +74,7 @@ export function Passkeys() {
       <p class="saving-note" role="status">
         {said}
       </p>
-      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem text={problem.value} />
       {canHavePasskeys() ? <NewPasskey onAdd={add} /> : <p class="hint">{t('passkeys.elsewhere')}</p>}
     </div>
   );

@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
 import { t } from '../i18n/t.js';
+import { Problem } from './problem.js';
 
 type SavingState = 'idle' | 'saving' | 'saved' | { readonly reason: string };
 
@@ -47,18 +48,7 @@ export function SavingNote({ saving: { state }, kept, retry }: SavingNoteProps) 
         {value === 'saved' && t('settings.saved')}
         {value === 'saving' && t('settings.saving')}
       </p>
-      <div role="alert">
-        {typeof value === 'object' && (
-          <p class="problem">
-            {kept(value.reason)}{' '}
-            {retry && (
-              <button type="button" class="button" onClick={retry}>
-                {t('settings.again')}
-              </button>
-            )}
-          </p>
-        )}
-      </div>
+      <Problem text={typeof value === 'object' ? kept(value.reason) : ''} again={retry} />
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useId } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
+import { Problem } from './problem.js';
 import { SavingNote, useSaving } from './saving.js';
 import { namesIn, refusedNames, type SenderTexts } from './sender-lines.js';
 import { useDelayedSave } from './use-delayed-save.js';
@@ -46,16 +47,7 @@ export function Senders() {
   return (
     <>
       <p class="hint">{t('settings.senders.about')}</p>
-      <div role="alert">
-        {problem.value !== '' && (
-          <p class="problem">
-            {problem}{' '}
-            <button type="button" class="button" onClick={read}>
-              {t('settings.again')}
-            </button>
-          </p>
-        )}
-      </div>
+      <Problem text={problem.value} again={read} />
       {shown !== undefined && (
         <>
           <Names

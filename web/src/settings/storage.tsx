@@ -5,6 +5,7 @@ import type { Quota } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
+import { Problem } from './problem.js';
 import { isScarce, storageLines } from './storage-text.js';
 
 export function StorageUse() {
@@ -33,7 +34,7 @@ export function StorageUse() {
         </p>
       ))}
       {lines.some(isScarce) && <p class="problem">{t('settings.storage.scarce')}</p>}
-      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem text={problem.value} />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { longDate } from '../i18n/format.js';
 import { t } from '../i18n/t.js';
+import { Problem } from './problem.js';
 
 export function Suppressions() {
   const { client, connection } = useStore();
@@ -55,7 +56,7 @@ export function Suppressions() {
       <p ref={status} class="saving-note" role="status" tabIndex={-1}>
         {said}
       </p>
-      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem text={problem.value} />
     </div>
   );
 }

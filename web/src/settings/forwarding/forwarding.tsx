@@ -6,6 +6,7 @@ import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
 import { Select, Switch } from '../controls.js';
+import { Problem } from '../problem.js';
 import { SavingNote, useSaving } from '../saving.js';
 import { Addresses } from './addresses.js';
 
@@ -45,16 +46,7 @@ export function Forwarding() {
   return (
     <>
       <p class="hint">{t('settings.forwarding.about')}</p>
-      <div role="alert">
-        {problem.value !== '' && (
-          <p class="problem">
-            {problem}{' '}
-            <button type="button" class="button" onClick={read}>
-              {t('settings.again')}
-            </button>
-          </p>
-        )}
-      </div>
+      <Problem text={problem.value} again={read} />
       {shown !== undefined && (
         <>
           <Choices

@@ -6,6 +6,7 @@ import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { Icon } from '../../design/icon.js';
 import { currentLocale, t } from '../../i18n/t.js';
+import { Problem } from '../problem.js';
 import { Question } from '../question.js';
 import { lastUse, When } from '../when.js';
 import type { KeyStore } from './key-store.js';
@@ -44,7 +45,7 @@ export function KeyList({ keys }: { readonly keys: KeyStore }) {
         ))}
       </ul>
       <p role="status">{said}</p>
-      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem text={problem.value} />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
+import { Problem } from '../problem.js';
 import { IssuedKey } from './issued-key.js';
 import { KeyList } from './key-list.js';
 import { KeyStore } from './key-store.js';
@@ -26,16 +27,7 @@ export function Keys() {
   return (
     <>
       <p class="hint">{t('settings.keys.about')}</p>
-      <div role="alert">
-        {problem.value !== '' && (
-          <p class="problem">
-            {problem}{' '}
-            <button type="button" class="button" onClick={read}>
-              {t('settings.again')}
-            </button>
-          </p>
-        )}
-      </div>
+      <Problem text={problem.value} again={read} />
       {info !== undefined && (
         <>
           <NewKey keys={keys} info={info} />

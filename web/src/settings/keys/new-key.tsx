@@ -4,6 +4,7 @@ import type { ConnectionInfo } from '../../../../src/client/index.js';
 import { reasonOf } from '../../app/reason.js';
 import { t } from '../../i18n/t.js';
 import { Select } from '../controls.js';
+import { Problem } from '../problem.js';
 import type { KeyStore } from './key-store.js';
 import { phonePage } from './phone-setup.js';
 import { type Purpose, purposesWith } from './purposes.js';
@@ -81,7 +82,7 @@ export function NewKey({ keys, info }: { readonly keys: KeyStore; readonly info:
       </div>
       {purpose.value === 'apple' && page !== undefined && <Scan text={page} hint={t('settings.keys.scanPage')} />}
       <p role="status">{said}</p>
-      <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem text={problem.value} />
     </form>
   );
 }

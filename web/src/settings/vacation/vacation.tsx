@@ -7,6 +7,7 @@ import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
 import { Select, Switch } from '../controls.js';
+import { Problem } from '../problem.js';
 import { SavingNote, useSaving } from '../saving.js';
 import { useDelayedSave } from '../use-delayed-save.js';
 import {
@@ -52,16 +53,7 @@ export function Vacation() {
   return (
     <>
       <p class="hint">{t('settings.vacation.about')}</p>
-      <div role="alert">
-        {notRead.value !== '' && (
-          <p class="problem">
-            {notRead}{' '}
-            <button type="button" class="button" onClick={read}>
-              {t('settings.again')}
-            </button>
-          </p>
-        )}
-      </div>
+      <Problem text={notRead.value} again={read} />
       {shown !== undefined && (
         <>
           <Fields chosen={shown} onWrite={write} onLeave={leave} />
