@@ -51,6 +51,8 @@ export interface ListQuery {
   readonly isFlagged?: boolean | undefined;
   /** The order of a folder; searches are newest first. */
   readonly sort?: EmailSort | undefined;
+  /** A folder in an order by date has an item per thread, with the emails of the thread in `thread`. */
+  readonly groupByThread?: boolean | undefined;
   readonly q?: string | undefined;
   /** Words and phrases, as in `q`, in the sender, in To, in Cc and in the subject. */
   readonly from?: string | undefined;
@@ -78,7 +80,7 @@ export interface ListRange {
 }
 
 export interface ListView {
-  /** All emails of the list, and the unread ones. */
+  /** All items of the list, and the unread emails. */
   readonly total: number;
   readonly unread: number;
   /** The position of the first of `items`. */
@@ -168,8 +170,11 @@ export interface Actions {
     folders: { readonly to: string; readonly from?: string | undefined },
     found?: FoundEmails,
   ): Action;
-  /** For good. `undo` rejects once the server has been asked. */
-  delete(ids: readonly string[]): Action;
+  /**
+   * For good; with `from`, ids or roles, only those emails that are in one of these folders when the server is asked, which may be much
+   * later. `undo` rejects once the server has been asked.
+   */
+  delete(ids: readonly string[], folders?: { readonly from?: readonly string[] }): Action;
   label(ids: readonly string[], labelId: string, found?: FoundEmails): Action;
   unlabel(ids: readonly string[], labelId: string, found?: FoundEmails): Action;
 }

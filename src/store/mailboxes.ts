@@ -93,6 +93,12 @@ export interface RememberedReply {
  */
 export type ThreadChange = 'grown' | 'joined' | 'unsettled';
 
+/** Emails and their threads, 16 octets each, by ascending id of the email. */
+export interface ThreadPage {
+  readonly emailIds: Uint8Array;
+  readonly threadIds: Uint8Array;
+}
+
 export type CommitResult =
   | { readonly kind: 'committed'; readonly threads?: ThreadChange }
   /** The store has another epoch or modseq: this owner is out of date and must stop. */
@@ -270,6 +276,10 @@ export interface MailboxStore {
   placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]>;
   /** Emails of a thread, oldest first. The id may be one that the thread had before it was joined with another. */
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
+  /** The threads of all emails. */
+  threads(accountId: string): AsyncIterable<ThreadPage>;
+  /** All emails of the threads that these emails are in. */
+  threadsOf(accountId: string, emailIds: readonly string[]): Promise<ThreadPage>;
   /** What an export needs of these emails, in no particular order; unknown ids are left out. */
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
   listed(accountId: string, folderId: string, criteria: ListCriteria): Promise<ListedEmails>;

@@ -118,6 +118,8 @@ export interface PreferenceValues {
   readonly defaultSort: 'date' | 'sender' | 'subject';
   readonly showPreview: boolean;
   readonly groupByDate: boolean;
+  /** Lists have a row per thread. */
+  readonly threads: boolean;
   readonly desktopNotifications: boolean;
   readonly emailDigest: boolean;
   readonly digestFrequency: 'daily' | 'weekly';

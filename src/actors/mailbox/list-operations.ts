@@ -13,6 +13,8 @@ const folderList = object({
   ...listing,
   /** Only emails whose sender address contains this text, without regard to case. */
   fromAddress: optional(string()),
+  /** A row per thread, at the place of its newest email; only in orders by date, and without `fromAddress`. `unreadCount` counts emails. */
+  groupByThread: optional(boolean()),
 });
 
 const criteria = {
@@ -81,6 +83,8 @@ export const listOperations = {
       /** `tag`: the state that the caller already has. */
       lists: array(object({ query: listQuery, tag: optional(string()) })),
       emailIds: array(string()),
+      /** A folder (id or role): the items are rows of its threads, whose newest emails are `emailIds`. */
+      threadsOf: optional(string()),
     }),
     reply: object({
       /** The lists reflect this position of the log or a later one. */

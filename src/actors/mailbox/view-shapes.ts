@@ -35,6 +35,18 @@ export const emailListItem = object({
   draftId: optional(string()),
   /** The first mailboxes of the To field; only for emails in Sent or Drafts. */
   to: optional(array(namedAddress)),
+  /**
+   * The emails of a row of a thread, where they are several: the item shows the newest one, and isRead, isFlagged, hasAttachments, folderIds
+   * and labels are those of all.
+   */
+  thread: optional(
+    object({
+      /** Senders of its first email and of its newest ones, oldest first. */
+      senders: array(namedAddress),
+      /** Newest first. */
+      emails: array(object({ id: string(), isRead: boolean(), isFlagged: boolean(), folderIds: array(string()) })),
+    }),
+  ),
 });
 export type EmailListItem = Infer<typeof emailListItem>;
 

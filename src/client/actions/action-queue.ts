@@ -195,7 +195,9 @@ export class ActionQueue {
         return rest.request('POST', '/api/emails/bulk/move', { body });
       }
       case 'delete':
-        return rest.request('POST', '/api/emails/bulk/delete', { body: { emailIds } });
+        return rest.request('POST', '/api/emails/bulk/delete', {
+          body: { emailIds, ...(change.from && { folderIds: change.from }) },
+        });
       case 'flag': {
         const body = { emailIds, isFlagged: change.isFlagged };
         return rest.request('POST', '/api/emails/bulk/flag', { body });

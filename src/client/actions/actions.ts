@@ -30,7 +30,7 @@ export function actionsOf(parts: ActionParts): Actions {
     flag: (ids, isFlagged, found) => act(ids, { kind: 'flag', isFlagged }, found),
     move: (ids, { to, from }, found) =>
       act(ids, { kind: 'move', to: idOf(to, parts), from: from && idOf(from, parts) }, found),
-    delete: (ids) => act(ids, { kind: 'delete' }),
+    delete: (ids, { from } = {}) => act(ids, { kind: 'delete', ...(from && { from }) }),
     label: (ids, labelId, found) => act(ids, { kind: 'label', labelId }, found),
     unlabel: (ids, labelId, found) => act(ids, { kind: 'unlabel', labelId }, found),
   };

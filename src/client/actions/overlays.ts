@@ -2,7 +2,7 @@
 // of lists, the emails themselves, and the counts of lists.
 import { Subject } from 'rxjs';
 import type { ListQuery, ListView } from '../client-types.js';
-import type { Folder, LabelSummary } from '../generated/rest.js';
+import type { EmailListItem, Folder, LabelSummary, ThreadRowEmail } from '../generated/rest.js';
 import { folderOf, isSearch } from '../lists/list-query.js';
 
 /** What an action does to each of its emails. Folders are ids or roles. */
@@ -10,7 +10,8 @@ export type Change =
   | { readonly kind: 'mark'; readonly isRead: boolean }
   | { readonly kind: 'flag'; readonly isFlagged: boolean }
   | { readonly kind: 'move'; readonly to: string; readonly from?: string | undefined }
-  | { readonly kind: 'delete' }
+  /** `from`: emails that are in none of these folders stay. */
+  | { readonly kind: 'delete'; readonly from?: readonly string[] | undefined }
   | { readonly kind: 'label' | 'unlabel'; readonly labelId: string };
 
 /** The fields of an email that actions change; list items and details have them. */
@@ -73,18 +74,45 @@ export class Overlays {
 
   /** The list with all changes: emails that no longer belong to it are gone, and the counts fit. */
   over(query: ListQuery, view: ListView): ListView {
-    if (this.#byId.size === 0 || !view.items.some(({ id }) => this.#byId.has(id))) return view;
+    if (this.#byId.size === 0 || !view.items.some((item) => this.#concerns(item))) return view;
     let { total, unread } = view;
     const items = view.items.flatMap((item) => {
-      const changed = this.apply(item);
-      const stays = changed !== undefined && (changed === item || this.#belongs(query, changed));
-      if (!stays) total--;
-      const wasUnread = item.isRead ? 0 : 1;
-      const isUnread = stays && !changed.isRead ? 1 : 0;
-      unread += isUnread - wasUnread;
-      return stays ? [changed] : [];
+      const changed = this.#item(query, item);
+      if (changed === undefined) total--;
+      unread += unreadIn(changed) - unreadIn(item);
+      return changed === undefined ? [] : [changed];
     });
     return { ...view, total, unread, items };
+  }
+
+  #concerns({ id, thread }: EmailListItem): boolean {
+    return this.#byId.has(id) || thread?.emails.some((email) => this.#byId.has(email.id)) === true;
+  }
+
+  /** Undefined when nothing of the item belongs to the list any more. */
+  #item(query: ListQuery, item: EmailListItem): EmailListItem | undefined {
+    if (!this.#concerns(item)) return item;
+    const changed = item.thread === undefined ? this.apply(item) : this.#row(query, item, item.thread);
+    return changed !== undefined && (changed === item || this.#belongs(query, changed)) ? changed : undefined;
+  }
+
+  /** The emails of the thread that are still in the folder make the row. Until the server says more, its text stays. */
+  #row(query: ListQuery, item: EmailListItem, thread: NonNullable<EmailListItem['thread']>): EmailListItem | undefined {
+    const emails = thread.emails.flatMap((email) => {
+      const changed = this.apply(inThread(email, item.labels));
+      return changed !== undefined && this.#isPlaced(query, changed.folderIds) ? [changed] : [];
+    });
+    if (emails.length === 0) return undefined;
+    const labels = new Map(emails.flatMap((email) => email.labels.map((label) => [label.id, label])));
+    return {
+      ...item,
+      id: emails[0]!.id,
+      isRead: emails.every(({ isRead }) => isRead),
+      isFlagged: emails.some(({ isFlagged }) => isFlagged),
+      folderIds: [...new Set(emails.flatMap(({ folderIds }) => folderIds))],
+      labels: [...labels.values()],
+      thread: { ...thread, emails },
+    };
   }
 
   /** The email after one change; undefined when it is deleted. The same object when nothing is another. */
@@ -141,6 +169,10 @@ export class Overlays {
   #belongs(query: ListQuery, { isRead, isFlagged, folderIds }: Changeable): boolean {
     if (query.isRead !== undefined && query.isRead !== isRead) return false;
     if (query.isFlagged !== undefined && query.isFlagged !== isFlagged) return false;
+    return this.#isPlaced(query, folderIds);
+  }
+
+  #isPlaced(query: ListQuery, folderIds: readonly string[]): boolean {
     if (query.label?.split(',').some((id) => !folderIds.includes(id)) === true) return false;
     const name = folderOf(query);
     if (name !== undefined) {
@@ -151,6 +183,17 @@ export class Overlays {
     if (!isSearch(query) || query.anywhere === true) return true;
     return folderIds.some((id) => !['trash', 'junk'].includes(this.#folder(id)?.role ?? ''));
   }
+}
+
+/** An email of a thread's row. `labels`: those of the row. */
+export function inThread(email: ThreadRowEmail, labels: readonly LabelSummary[]): Changeable {
+  return { ...email, labels: labels.filter(({ id }) => email.folderIds.includes(id)) };
+}
+
+function unreadIn(item: EmailListItem | undefined): number {
+  if (item === undefined) return 0;
+  const emails = item.thread?.emails ?? [item];
+  return emails.filter(({ isRead }) => !isRead).length;
 }
 
 /** An email without another place goes to Archive. */

@@ -33,6 +33,7 @@ export interface EmailListItem {
   /** Id of the draft, for an email in Drafts */
   readonly draftId?: string | undefined;
   readonly to?: readonly Mailbox[] | undefined;
+  readonly thread?: ThreadRow | undefined;
 }
 
 export interface LabelSummary {
@@ -44,6 +45,19 @@ export interface LabelSummary {
 export interface Mailbox {
   readonly address: string;
   readonly displayName: string;
+}
+
+/** With `groupByThread`, where the folder has several emails of the thread: all of them, the newest first, and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all */
+export interface ThreadRow {
+  readonly senders: readonly Mailbox[];
+  readonly emails: readonly ThreadRowEmail[];
+}
+
+export interface ThreadRowEmail {
+  readonly id: string;
+  readonly isRead: boolean;
+  readonly isFlagged: boolean;
+  readonly folderIds: readonly string[];
 }
 
 export interface EmailDetail {
@@ -167,6 +181,7 @@ export interface BulkLabel {
 export interface BulkDelete {
   /** Ids of emails; ids of no email of the account are ignored */
   readonly emailIds: readonly string[];
+  readonly folderIds?: readonly (string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk')[] | undefined;
 }
 
 export interface FoundGroups {
@@ -606,6 +621,8 @@ export interface Preferences {
   readonly defaultSort: 'date' | 'sender' | 'subject';
   readonly showPreview: boolean;
   readonly groupByDate: boolean;
+  /** Lists of the web mail have a row per thread */
+  readonly threads: boolean;
   readonly desktopNotifications: boolean;
   readonly emailDigest: boolean;
   readonly digestFrequency: 'daily' | 'weekly';
@@ -624,6 +641,8 @@ export interface PreferenceChanges {
   readonly defaultSort?: 'date' | 'sender' | 'subject' | undefined;
   readonly showPreview?: boolean | undefined;
   readonly groupByDate?: boolean | undefined;
+  /** Lists of the web mail have a row per thread */
+  readonly threads?: boolean | undefined;
   readonly desktopNotifications?: boolean | undefined;
   readonly emailDigest?: boolean | undefined;
   readonly digestFrequency?: 'daily' | 'weekly' | undefined;
@@ -1010,6 +1029,8 @@ export interface Paths {
         readonly isRead?: boolean | undefined;
         readonly isFlagged?: boolean | undefined;
         readonly sort?: 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size' | undefined;
+        /** Emails of a thread are one item, at the place of the newest one, with `thread`; up to 100 emails each. `totalCount` counts items, `unreadCount` emails. Only in orders by date */
+        readonly groupByThread?: boolean | undefined;
       };
       readonly reply: EmailPage;
     };
@@ -1810,6 +1831,8 @@ export interface Paths {
         readonly isRead?: boolean | undefined;
         readonly isFlagged?: boolean | undefined;
         readonly sort?: 'date' | '-date' | 'from' | '-from' | 'subject' | '-subject' | 'size' | '-size' | undefined;
+        /** Emails of a thread are one item, at the place of the newest one, with `thread`; up to 100 emails each. `totalCount` counts items, `unreadCount` emails. Only in orders by date */
+        readonly groupByThread?: boolean | undefined;
       };
       readonly reply: EmailPage;
     };

@@ -7,8 +7,8 @@ export async function foundEmails(
   rest: Pick<Rest, 'request'>,
   query: Omit<ListQuery, 'threadId'>,
 ): Promise<FoundEmails> {
-  // Searches have no order.
-  const { sort: _, ...parameters } = parametersOf({ ...query, folder: folderOf(query) });
+  // Searches have no order and no threads.
+  const { sort: _, groupByThread: __, ...parameters } = parametersOf({ ...query, folder: folderOf(query) });
   const { totalCount, groups } = await rest.request('GET', '/api/emails/search/ids', { query: parameters });
   const known = new Map<string, KnownEmail>();
   for (const { emailIds, ...of } of groups) for (const id of emailIds) known.set(id, of);

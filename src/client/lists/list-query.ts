@@ -38,9 +38,9 @@ export function folderOf(query: ListQuery): string | undefined {
   return query.folder ?? (query.threadId === undefined && !isSearch(query) ? 'inbox' : undefined);
 }
 
-/** True when the list has all emails of its folder. */
+/** True when the list has all emails of its folder, each or in threads. */
 export function isWholeFolder(query: ListQuery): boolean {
-  const { folder, sort, ...others } = parametersOf(query);
+  const { folder, sort, groupByThread, ...others } = parametersOf(query);
   return Object.keys(others).length === 0;
 }
 

@@ -1,9 +1,8 @@
 // The lists of a client: equal queries share one, and a list that nobody looks at is followed for a while, so that going back shows it at
 // once. Optimistic changes are laid over what the server says.
 import { distinctUntilChanged, Observable, of } from 'rxjs';
-import type { Overlays } from '../actions/overlays.js';
+import type { Changeable, Overlays } from '../actions/overlays.js';
 import type { ListQuery, ListRange, ListView } from '../client-types.js';
-import type { EmailListItem } from '../generated/rest.js';
 import type { KeptAccount } from '../offline/kept-account.js';
 import { folderOf, isWholeFolder, keyOf } from './list-query.js';
 import { type ListPage, MOST_PAGES, PAGE_SIZE } from './list-window.js';
@@ -18,7 +17,8 @@ const MOST_REMEMBERED = 30;
 const FIRST_PAGE$ = of({ start: 0, end: PAGE_SIZE });
 
 export interface FolderCounts {
-  readonly total: number;
+  /** Undefined when the list has an item per thread. */
+  readonly total?: number;
   readonly unread: number;
 }
 
@@ -77,7 +77,7 @@ export class Lists {
   }
 
   /** An email of a list that is shown, as the server has it. */
-  find(id: string): EmailListItem | undefined {
+  find(id: string): Changeable | undefined {
     for (const list of this.#lists.values()) {
       const item = list.find(id);
       if (item !== undefined) return item;
@@ -173,8 +173,9 @@ export class Lists {
     const folder = folderOf(query);
     if (folder === undefined || !isWholeFolder(query) || isLoading || error !== undefined) return;
     const before = this.#counts.get(folder);
-    if (before?.total === total && before.unread === unread) return;
-    this.#counts.set(folder, { total, unread });
+    const counts = query.groupByThread === true ? { unread } : { total, unread };
+    if (before !== undefined && before.total === counts.total && before.unread === unread) return;
+    this.#counts.set(folder, counts);
     this.#counted();
   }
 }

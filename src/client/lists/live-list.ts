@@ -1,7 +1,7 @@
 // A list that follows the mailbox: the pages that its subscribers look at, put together to one view for each. Pages of one list change one
 // by one, so a view is given when they agree.
+import { type Changeable, inThread } from '../actions/overlays.js';
 import type { ListQuery, ListRange, ListView } from '../client-types.js';
-import type { EmailListItem } from '../generated/rest.js';
 import { isConsistent, type ListPage, MOST_PAGES, pagesOf, viewOf } from './list-window.js';
 import type { ListSubscriptions } from './subscriptions.js';
 
@@ -99,10 +99,14 @@ export class LiveList {
     for (const viewer of this.#viewers) this.#showTo(viewer);
   }
 
-  find(id: string): EmailListItem | undefined {
+  /** An email of the list, alone or in a thread. */
+  find(id: string): Changeable | undefined {
     for (const { items } of this.#shown.values()) {
-      const item = items.find((one) => one.id === id);
-      if (item !== undefined) return item;
+      for (const item of items) {
+        const member = item.thread?.emails.find((one) => one.id === id);
+        if (member !== undefined) return inThread(member, item.labels);
+        if (item.id === id) return item;
+      }
     }
     return undefined;
   }

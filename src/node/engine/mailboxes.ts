@@ -13,7 +13,7 @@ import { startFilterRunning } from '../../actors/mailbox/background/filter-runni
 import { mailboxBehavior } from '../../actors/mailbox/behavior.js';
 import { deliverLocally } from '../../actors/mailbox/outbound/local-deliveries.js';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import { warmUp } from '../../actors/mailbox/state/state.js';
+import { warmUp } from '../../actors/mailbox/state/warm-up.js';
 import { quotaNotices } from '../../actors/quotas/quota-notices.js';
 import { Quotas } from '../../actors/quotas/quotas.js';
 import { createEventStreams } from '../../actors/runtime/events/event-streams.js';

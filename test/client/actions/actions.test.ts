@@ -31,6 +31,29 @@ test('what is marked, flagged and moved shows at once, with its counts', async (
   await done;
 });
 
+test('a row of a thread shows what an action has left of its emails', async (t) => {
+  const member = (id: string, isRead: boolean) => ({ id, isRead, isFlagged: false, folderIds: ['inbox-id'] });
+  const thread = { senders: [], emails: [member('c', false), member('b', true), member('a', false)] };
+  const { act, view } = world([
+    emailItem({ id: 'c', isRead: false }, { thread }),
+    emailItem({ id: 'z', isRead: false }),
+  ]);
+  const inbox = { folder: 'inbox', groupByThread: true };
+  t.is(view(inbox).items[0]!.thread, thread, 'it is as the server says');
+  act.markRead(['a'], true);
+  t.false(view(inbox).items[0]!.isRead);
+  act.markRead(['c'], true);
+  t.true(view(inbox).items[0]!.isRead);
+  t.is(view(inbox).unread, 0, 'the server has counted two unread rows here, of which two emails are read now');
+  act.move(['c'], { to: 'archive' });
+  t.deepEqual(idsOf(view(inbox)), ['b', 'z']);
+  t.like(view(inbox), { total: 2 });
+  const moved = act.move(['a', 'b'], { to: 'trash' });
+  t.deepEqual(idsOf(view(inbox)), ['z']);
+  t.is(view(inbox).total, 1);
+  await moved.done;
+});
+
 test('equal actions go together, in order', async (t) => {
   const { act, sent } = world(three());
   const all = [
@@ -119,8 +142,13 @@ test('undo restores what was, of the emails that were changed', async (t) => {
     ['POST', 'emails/bulk/flag', { emailIds: ['a'], isFlagged: false }],
   ]);
   t.deepEqual(view({ folder: 'folder' }).unread, 1);
-  const deleted = act.delete(['a']);
+  const deleted = act.delete(['a'], { from: ['trash'] });
   await deleted.done;
+  t.deepEqual(sent.at(-1), {
+    method: 'POST',
+    path: '/api/emails/bulk/delete',
+    body: { emailIds: ['a'], folderIds: ['trash'] },
+  });
   await t.throwsAsync(deleted.undo(), { message: /deleted for good/ });
 });
 

@@ -70,6 +70,7 @@ const DEFAULTS: PreferenceValues = {
   defaultSort: 'date',
   showPreview: true,
   groupByDate: false,
+  threads: true,
   desktopNotifications: true,
   emailDigest: false,
   digestFrequency: 'daily',

@@ -1,9 +1,10 @@
 // Defines the contract of what the mailbox store reads about emails: threads, lists, recipients, and rows by what identifies them.
 import { randomUUID } from 'node:crypto';
 import { FLAGGED, SEEN } from '../../../src/mail-format/flags.js';
+import { uuidText } from '../../../src/mail-format/ids.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import type { NewEmail } from '../../../src/store/changes/changes.js';
-import type { ListCriteria } from '../../../src/store/mailboxes.js';
+import type { ListCriteria, ThreadPage } from '../../../src/store/mailboxes.js';
 import { outboundRecords } from '../../support/mailbox-change.js';
 import { INBOX_LIST } from './contents.js';
 import type { Contract } from './stores.js';
@@ -69,6 +70,28 @@ export const EMAIL_LISTS: Contract = {
     await writer.commit(two.map((email) => emailAdded(email, [])));
     t.deepEqual([await total(two[0]!.id), await total(two[1]!.id)], [2, 0], 'they came in one list');
     t.is(await total(randomUUID()), 0);
+  },
+
+  async 'the threads of all emails are read in pages, and those of some emails as a whole'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const other = await openWriter(stores);
+    await other.add({ messageId: '<a@x>' });
+    const first = await writer.add({ messageId: '<a@x>' });
+    const alone = await writer.add({ messageId: '<z@x>' });
+    const reply = await writer.add({ messageId: '<b@x>', inReplyTo: '<a@x>' });
+    const pairs = ({ emailIds, threadIds }: ThreadPage) =>
+      Array.from({ length: emailIds.length / 16 }, (_, i) => [uuidText(emailIds, i * 16), uuidText(threadIds, i * 16)]);
+    const all = [];
+    for await (const page of mailboxes.threads(writer.accountId)) all.push(...pairs(page));
+    const thread = [
+      [first.id, first.id],
+      [reply.id, first.id],
+    ];
+    const inOrder = [...thread, [alone.id, alone.id]].sort(([a], [b]) => (a! < b! ? -1 : 1));
+    t.deepEqual(all, inOrder);
+    t.deepEqual(pairs(await mailboxes.threadsOf(writer.accountId, [reply.id])), thread);
+    t.deepEqual(pairs(await mailboxes.threadsOf(writer.accountId, [randomUUID()])), []);
   },
 
   async 'lists are sorted and filtered'(t, stores) {

@@ -157,6 +157,16 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       const rows = [...emails.values()].filter((email) => email.threadId === wanted).sort(byTime);
       return { rows: partOf(rows, part).map(summaryOf), total: rows.length };
     },
+    async *threads(accountId) {
+      const rows = sortedById(of(accountId).emails.values());
+      yield { emailIds: packed(rows.map(({ id }) => id)), threadIds: packed(rows.map(({ threadId }) => threadId)) };
+    },
+    async threadsOf(accountId, emailIds) {
+      const { emails } = of(accountId);
+      const wanted = new Set(emailIds.map((id) => emails.get(id)?.threadId));
+      const rows = sortedById([...emails.values()].filter(({ threadId }) => wanted.has(threadId)));
+      return { emailIds: packed(rows.map(({ id }) => id)), threadIds: packed(rows.map(({ threadId }) => threadId)) };
+    },
     listed: async (accountId, folderId, criteria) => listed(of(accountId).emailsOf(folderId), criteria),
     async submittedCopies(accountId, messageIds) {
       const { emails, outbound } = of(accountId);

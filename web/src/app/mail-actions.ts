@@ -1,4 +1,4 @@
-// What people do with emails: each action shows its result at once, offers to undo it, and says so when the server refuses it.
+// What people do with emails, those of whole threads where rows are threads: each action shows its result at once, offers to undo it, and says so when the server refuses it.
 import { signal } from '@preact/signals';
 import type { Action, Folder } from '../../../src/client/index.js';
 import { makeFolder, makeLabel } from '../folders/folder-changes.js';
@@ -40,12 +40,13 @@ export function junk(store: Store, ids = targets(store)): void {
 /** In Trash it deletes for good, after a question. */
 export function trash(store: Store, ids = targets(store)): void {
   if (shownRole(store) !== 'trash') moveTo(store, 'trash', ids);
-  else if (ids.length > 0) inQuestion.value = ids;
+  else if (ids.length > 0) inQuestion.value = store.list.emailsOfRows(ids);
 }
 
 /** `name`: of a folder that has just been made. */
-export function moveTo(store: Store, to: string, ids = targets(store), name?: string): void {
-  if (ids.length === 0) return;
+export function moveTo(store: Store, to: string, rows = targets(store), name?: string): void {
+  if (rows.length === 0) return;
+  const ids = store.list.emailsOfRows(rows);
   const folder = store.folder(to);
   const inverses = movesBack(store, ids, folder);
   const found = store.list.found.peek();
@@ -56,24 +57,34 @@ export function moveTo(store: Store, to: string, ids = targets(store), name?: st
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
   leaveRows(store, ids);
-  const action = store.client.act.delete(ids);
+  // Without a connection it is sent later, when somebody may have taken an email out again.
+  const action = store.client.act.delete(ids, { from: ['trash', 'junk'] });
   const said = t('list.deleted', { count: ids.length });
   if (ids.length > ONE_REQUEST) undo.during({ text: said }, { total: ids.length, ...action });
   action.done.then(() => undo.say(said), sayFailed);
 }
 
-export function setRead(store: Store, isRead: boolean, ids = targets(store)): void {
-  if (ids.length === 0) return;
+export function setRead(store: Store, isRead: boolean, rows = targets(store)): void {
+  if (rows.length === 0) return;
+  const ids = store.list.emailsOfRows(rows);
   const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length });
   const changed = ids.filter((id) => store.list.known(id)?.isRead === !isRead);
   const action = store.client.act.markRead(ids, isRead, store.list.found.peek());
   settle(action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
 }
 
-/** Flags all, or none when all are flagged. */
-export function toggleFlag(store: Store, ids = targets(store)): void {
-  if (ids.length === 0) return;
-  const isFlagged = !ids.every((id) => store.list.known(id)?.isFlagged === true);
+/** Whether each row has an email that is flagged. */
+export function areFlagged({ list }: Store, rows: readonly string[]): boolean {
+  return (
+    rows.length > 0 && rows.every((id) => list.emailsOfRows([id]).some((one) => list.known(one)?.isFlagged === true))
+  );
+}
+
+/** Flags one email of each row, or takes the flags of all emails when each row has one. */
+export function toggleFlag(store: Store, rows = targets(store)): void {
+  if (rows.length === 0) return;
+  const isFlagged = !areFlagged(store, rows);
+  const ids = isFlagged ? rows.filter((id) => !areFlagged(store, [id])) : store.list.emailsOfRows(rows);
   const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length });
   const changed = ids.filter((id) => store.list.known(id)?.isFlagged === !isFlagged);
   const action = store.client.act.flag(ids, isFlagged, store.list.found.peek());
@@ -81,8 +92,9 @@ export function toggleFlag(store: Store, ids = targets(store)): void {
 }
 
 /** Puts the label on all, or takes it off when all have it. */
-export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, ids = targets(store)): void {
-  if (ids.length === 0) return;
+export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, rows = targets(store)): void {
+  if (rows.length === 0) return;
+  const ids = store.list.emailsOfRows(rows);
   const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(label.id));
   const { act } = store.client;
   const found = store.list.found.peek();

@@ -71,7 +71,8 @@ export class Store {
     this.#preferences = new PreferenceStore(client);
     this.preferences = this.#preferences.shown;
     const defaultSort = computed(() => orderOf(this.preferences.value?.defaultSort));
-    this.list = new ListStore(client, this.folders, defaultSort);
+    const areThreads = computed(() => this.preferences.value?.threads !== false);
+    this.list = new ListStore(client, this.folders, defaultSort, areThreads);
     client.connection$.subscribe((state) => {
       this.connection.value = state;
       if (state === 'signedOut') this.#leave(this.#accountId !== undefined);

@@ -1,6 +1,6 @@
 // The buttons of what can be done with the selected emails, or with the open one. What makes no sense in a folder is not shown there.
 import { shownKeys } from '../app/keyboard.js';
-import { archive, junk, moveTo, setRead, shownRole, toggleFlag, trash } from '../app/mail-actions.js';
+import { archive, areFlagged, junk, moveTo, setRead, shownRole, toggleFlag, trash } from '../app/mail-actions.js';
 import { useStore } from '../app/store.js';
 import { Icon, type IconName } from '../design/icon.js';
 import { t } from '../i18n/t.js';
@@ -14,9 +14,9 @@ interface ActionButtonsProps {
 export function ActionButtons({ ids, place }: ActionButtonsProps) {
   const store = useStore();
   const role = shownRole(store);
-  const items = ids.flatMap((id) => store.list.known(id) ?? []);
+  const items = store.list.emailsOfRows(ids).flatMap((id) => store.list.known(id) ?? []);
   const isRead = items.length > 0 && items.every((item) => item.isRead);
-  const isFlagged = items.length > 0 && items.every((item) => item.isFlagged);
+  const isFlagged = areFlagged(store, ids);
   const isOut = role === 'trash' || role === 'archive';
   return (
     <div class="action-buttons" role="toolbar" aria-label={t('act.actions')}>

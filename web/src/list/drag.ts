@@ -10,7 +10,8 @@ export function startDrag({ list }: Store, event: DragEvent): void {
   const id = rowOf(event)?.dataset['id'];
   if (id === undefined || event.dataTransfer === null) return;
   const selected = list.selected.peek();
-  dragged = selected.has(id) ? [...selected] : [id];
+  const row = list.row(id);
+  dragged = row !== undefined && list.isSelected(row) ? [...selected] : [id];
   event.dataTransfer.effectAllowed = 'move';
   event.dataTransfer.setData('text/plain', list.item(id)?.subject ?? '');
 }
@@ -29,7 +30,7 @@ export function drop(store: Store, folder: Folder): void {
   endDrag();
   if (folder.role !== 'label') moveTo(store, folder.id, ids);
   else {
-    const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(folder.id));
+    const without = store.list.emailsOfRows(ids).filter((id) => !store.list.known(id)?.folderIds.includes(folder.id));
     toggleLabel(store, folder, without);
   }
 }

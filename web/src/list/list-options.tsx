@@ -72,7 +72,7 @@ export function ListOptions() {
 }
 
 function Looks({ store, close }: { readonly store: Store; readonly close: () => void }) {
-  const { displayDensity = 'comfortable', groupByDate = false } = store.preferences.value ?? {};
+  const { displayDensity = 'comfortable', groupByDate = false, threads = true } = store.preferences.value ?? {};
   return (
     <MenuGroup label={t('list.density')}>
       {DENSITIES.map(([density, text]) => (
@@ -90,6 +90,9 @@ function Looks({ store, close }: { readonly store: Store; readonly close: () => 
         onChoose={chosen(close, () => void prefer(store, { groupByDate: !groupByDate }))}
       >
         {t('list.groups')}
+      </MenuItem>
+      <MenuItem isCheckbox isChosen={threads} onChoose={chosen(close, () => void prefer(store, { threads: !threads }))}>
+        {t('list.threads')}
       </MenuItem>
     </MenuGroup>
   );

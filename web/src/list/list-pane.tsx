@@ -52,7 +52,8 @@ function ListHead({ store }: { readonly store: Store }) {
   const { list } = store;
   const title = titleOf(store, list.route.value);
   const { total, unread, isLoading } = list.view.value;
-  const counts = unread > 0 ? t('list.unreadAndTotal', { unread, total }) : t('list.counts', { count: total });
+  const all = list.areThreads ? t('list.threadCounts', { count: total }) : t('list.counts', { count: total });
+  const counts = unread > 0 ? t('list.unreadAndTotal', { unread, total }) : all;
   useEffect(() => {
     const { unread: inInbox = 0 } = store.folder('inbox') ?? {};
     document.title = inInbox > 0 ? `(${formatNumber(inInbox)}) ${title} · Mansio` : `${title} · Mansio`;

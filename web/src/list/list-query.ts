@@ -8,22 +8,31 @@ export type ListFilter = 'all' | 'unread' | 'flagged';
 export interface ListChoice {
   readonly sort: EmailSort;
   readonly filter: ListFilter;
+  /** A row per thread, in lists that can have one. */
+  readonly areThreads: boolean;
 }
 
-export function listQueryOf(route: ListRoute, { sort, filter }: ListChoice, folders: readonly Searchable[]): ListQuery {
+export function listQueryOf(
+  route: ListRoute,
+  { sort, filter, areThreads }: ListChoice,
+  folders: readonly Searchable[],
+): ListQuery {
   const filtered: ListQuery = {
     ...(filter === 'unread' && { isRead: false }),
     ...(filter === 'flagged' && { isFlagged: true }),
   };
+  const grouped: ListQuery = areThreads && /^-?date$/.test(sort) ? { groupByThread: true } : {};
   switch (route.view) {
     case 'search':
       return { ...parseSearch(route.q, folders).query, ...filtered };
     case 'place':
       // What is flagged is found in all folders but trash and junk, newest first.
       if (route.place === 'flagged') return { q: '', ...filtered, isFlagged: true };
-      return { folder: route.place, sort, ...filtered };
+      // Each draft is opened by itself.
+      if (route.place === 'drafts') return { folder: route.place, sort, ...filtered };
+      return { folder: route.place, sort, ...grouped, ...filtered };
     default:
-      return { folder: route.id, sort, ...filtered };
+      return { folder: route.id, sort, ...grouped, ...filtered };
   }
 }
 

@@ -38,7 +38,12 @@ export class ListStore {
   /** The order that was chosen for the lists of this visit. */
   readonly #chosenSort = signal<EmailSort | undefined>(undefined);
   readonly #query: ReadonlySignal<string>;
-  readonly #byId = computed(() => new Map(this.view.value.items.map((item) => [item.id, item])));
+  /** The row of each email that is loaded, alone or in a thread. */
+  readonly #rows = computed(() => {
+    const rows = new Map<string, EmailListItem>();
+    for (const item of this.view.value.items) for (const id of emailsOf(item)) rows.set(id, item);
+    return rows;
+  });
   readonly #isFollowing = signal(false);
   #range$ = new BehaviorSubject<ListRange>(FIRST_RANGE);
   #subscription: Subscription | undefined;
@@ -47,6 +52,7 @@ export class ListStore {
     client: MansioClient,
     folders: ReadonlySignal<readonly Folder[]>,
     defaultSort: ReadonlySignal<EmailSort>,
+    areThreads: ReadonlySignal<boolean>,
   ) {
     this.#client = client;
     this.sort = computed(() =>
@@ -57,7 +63,7 @@ export class ListStore {
       if (defaultSort.value) this.#chosenSort.value = undefined;
     });
     const query = computed(() => {
-      const choice = { sort: this.sort.value, filter: this.filter.value };
+      const choice = { sort: this.sort.value, filter: this.filter.value, areThreads: areThreads.value };
       // Only searches name folders; other lists do not change with them.
       const named = this.route.value.view === 'search' ? folders.value : [];
       return listQueryOf(this.route.value, choice, named);
@@ -122,19 +128,45 @@ export class ListStore {
     });
   }
 
+  /** Whether the rows are threads. */
+  get areThreads(): boolean {
+    return JSON.parse(this.#query.value).groupByThread === true;
+  }
+
+  /** The row of an email, which may be one of a thread. */
+  row(id: string): EmailListItem | undefined {
+    return this.#rows.value.get(id);
+  }
+
+  /** An email whose text the list shows. */
   item(id: string): EmailListItem | undefined {
-    return this.#byId.value.get(id);
+    const row = this.row(id);
+    return row?.id === id ? row : undefined;
   }
 
   /** What is known of an email of the list, loaded or not. */
   known(id: string): KnownEmail | undefined {
-    return this.item(id) ?? this.found.value?.find(id);
+    const row = this.row(id);
+    return row?.thread?.emails.find((email) => email.id === id) ?? row ?? this.found.value?.find(id);
+  }
+
+  /** All emails of the rows of these emails; one that is not loaded stands for itself. */
+  emailsOfRows(ids: readonly string[]): readonly string[] {
+    return [
+      ...new Set(
+        ids.flatMap((id) => {
+          const row = this.row(id);
+          return row === undefined ? [id] : emailsOf(row);
+        }),
+      ),
+    ];
   }
 
   /** The position of an email in the whole list; undefined when it is not loaded. */
   indexOf(id: string | undefined): number | undefined {
     const { start, items } = this.view.value;
-    const index = items.findIndex((item) => item.id === id);
+    const row = id === undefined ? undefined : this.row(id);
+    const index = row === undefined ? -1 : items.indexOf(row);
     return index === -1 ? undefined : start + index;
   }
 
@@ -144,8 +176,11 @@ export class ListStore {
   }
 
   toggle(id: string): void {
-    const selected = new Set(this.selected.peek());
-    if (!selected.delete(id)) selected.add(id);
+    const before = this.selected.peek();
+    // The row may have been selected when another email was its newest one.
+    const selected = new Set(before);
+    for (const email of this.emailsOfRows([id])) selected.delete(email);
+    if (selected.size === before.size) selected.add(id);
     batch(() => {
       this.selected.value = selected;
       this.cursorId.value = id;
@@ -177,6 +212,11 @@ export class ListStore {
     });
   }
 
+  isSelected(item: EmailListItem): boolean {
+    const { value: selected } = this.selected;
+    return selected.size > 0 && emailsOf(item).some((id) => selected.has(id));
+  }
+
   clearSelection(): void {
     this.selected.value = new Set();
   }
@@ -205,8 +245,13 @@ export class ListStore {
   #forgetGone({ start, items, total }: ListView): void {
     const selected = this.selected.peek();
     if (selected.size === 0 || start > 0 || items.length < total) return;
-    const there = new Set(items.map(({ id }) => id));
+    const there = new Set(items.flatMap(emailsOf));
     const left = [...selected].filter((id) => there.has(id));
     if (left.length < selected.size) this.selected.value = new Set(left);
   }
+}
+
+/** The emails of a row, the newest first. */
+export function emailsOf({ id, thread }: EmailListItem): readonly string[] {
+  return thread === undefined ? [id] : thread.emails.map((email) => email.id);
 }

@@ -10,6 +10,7 @@ import { t } from '../i18n/t.js';
 import { type GroupHeader, groupHeaders } from './date-groups.js';
 import { endDrag, startDrag } from './drag.js';
 import { type Anchor, anchorsAt, heldAt, ListGeometry } from './geometry.js';
+import { emailsOf } from './list-store.js';
 import { Row, rowOf, WaitingRow } from './row.js';
 import { cancelSwipe, endSwipe, moveSwipe, startSwipe } from './swipe.js';
 
@@ -107,15 +108,15 @@ function Rows({ store, geometry, from, to }: RowsProps) {
     if (item === undefined) return <WaitingRow key={`at ${index}`} top={geometry.top(index)} />;
     return (
       <Row
-        key={item.id}
+        key={emailsOf(item).at(-1)}
         item={item}
         index={index}
         total={geometry.total}
         top={geometry.top(index)}
         now={now.value}
-        isOpen={item.id === openId.value}
+        isOpen={openId.value !== undefined && emailsOf(item).includes(openId.value)}
         isCursor={index === tabStop}
-        isSelected={list.selected.value.has(item.id)}
+        isSelected={list.isSelected(item)}
         showsRecipients={role === 'sent' || role === 'drafts'}
         isDraft={role === 'drafts'}
         showsPreview={preferences.value?.showPreview !== false}
@@ -221,7 +222,7 @@ function useCursor(
     else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
     const { activeElement } = document;
     if (activeElement === document.body || element.contains(activeElement))
-      document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
+      document.getElementById(`row-${list.at(index)?.id}`)?.focus({ preventScroll: true });
   }, [id]);
 }
 

@@ -178,5 +178,5 @@ function choices({ folders }: Store, what: 'label' | 'move'): readonly Folder[] 
 }
 
 function hasAll(store: Store, ids: readonly string[], label: Folder): boolean {
-  return ids.every((id) => store.list.known(id)?.folderIds.includes(label.id) === true);
+  return store.list.emailsOfRows(ids).every((id) => store.list.known(id)?.folderIds.includes(label.id) === true);
 }

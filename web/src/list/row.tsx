@@ -3,7 +3,7 @@ import type { EmailListItem } from '../../../src/client/index.js';
 import { Avatar } from '../design/avatar.js';
 import { Icon } from '../design/icon.js';
 import { longDate, shortDate } from '../i18n/format.js';
-import { t } from '../i18n/t.js';
+import { formatNumber, t } from '../i18n/t.js';
 import { LabelChip } from './label-chip.js';
 
 export interface RowProps {
@@ -46,7 +46,7 @@ export function Row(props: RowProps) {
       </span>
       <span class="row-from">
         {!item.isRead && <span class="unseen">{t('list.isUnread')}: </span>}
-        {props.showsRecipients ? t('list.to', { names: name || t('list.noRecipient') }) : name || address}
+        {props.showsRecipients ? t('list.to', { names: name || t('list.noRecipient') }) : namesOf(item)}
       </span>
       <Marks item={item} />
       <time class="row-time" dateTime={item.receivedAt} title={longDate(then)}>
@@ -76,6 +76,14 @@ export function rowOf({ target }: Event): HTMLElement | null {
 function Marks({ item }: { readonly item: EmailListItem }) {
   return (
     <span class="row-marks">
+      {item.thread !== undefined && (
+        <>
+          <span class="row-count" aria-hidden="true">
+            {formatNumber(item.thread.emails.length)}
+          </span>
+          <span class="unseen">{t('list.threadSize', { count: item.thread.emails.length })}</span>
+        </>
+      )}
       {item.isAnswered && (
         <>
           <Icon name="reply" />
@@ -90,6 +98,12 @@ function Marks({ item }: { readonly item: EmailListItem }) {
       )}
     </span>
   );
+}
+
+/** The senders of a thread, oldest first, or the sender of the email. */
+function namesOf({ thread, fromDisplayName, fromAddress }: EmailListItem): string {
+  const senders = thread?.senders ?? [{ displayName: fromDisplayName, address: fromAddress }];
+  return senders.map(({ displayName, address }) => displayName || address).join(', ');
 }
 
 function personOf(item: EmailListItem, showsRecipients: boolean): { readonly name: string; readonly address: string } {

@@ -90,12 +90,14 @@ interface MessageProps {
 }
 
 function Message({ known, email, thread }: MessageProps) {
-  const { client } = useStore();
+  const { client, list } = useStore();
   const model = useMemo(() => email && new MessageModel(client, email), [client, email?.id]);
   useEffect(() => {
     if (email === undefined || model === undefined) return;
-    // Once: an email that is marked as unread while it is open stays so.
-    if (!email.isRead) client.act.markRead([email.id], true).done.catch(() => {});
+    // Once: an email that is marked as unread while it is open stays so. A row of a thread is read when one of its emails is opened.
+    const unread = list.emailsOfRows([email.id]).filter((id) => list.known(id)?.isRead === false);
+    if (!email.isRead) unread.push(email.id);
+    if (unread.length > 0) client.act.markRead(unread, true).done.catch(() => {});
     return () => model.close();
   }, [client, model]);
   const title = useFocusedTitle(known.id);

@@ -18,7 +18,8 @@ export function General() {
   const preferences = store.preferences.value;
   if (preferences === undefined) return null;
   const prefer = (choice: PreferenceChanges) => void saving.save(() => store.prefer(choice));
-  const { theme, displayDensity, defaultSort, showPreview, groupByDate, undoSendSeconds, pictureSenders } = preferences;
+  const { theme, displayDensity, defaultSort, showPreview, groupByDate, threads, undoSendSeconds, pictureSenders } =
+    preferences;
   return (
     <>
       <Select
@@ -57,6 +58,7 @@ export function General() {
           onChoose={(value) => prefer({ showPreview: value })}
         />
         <Switch label={t('list.groups')} value={groupByDate} onChoose={(value) => prefer({ groupByDate: value })} />
+        <Switch label={t('list.threads')} value={threads} onChoose={(value) => prefer({ threads: value })} />
       </div>
       <Select
         label={t('settings.sort')}

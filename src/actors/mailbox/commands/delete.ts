@@ -2,15 +2,18 @@
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
-import { found } from './selection.js';
+import { folderNamed, found } from './selection.js';
 
 const MAX_EXPIRED = 1_000;
 
 export function remove(
   tx: MailboxTransaction,
-  { emailIds }: Payload<MailboxProtocol, 'remove'>,
+  { emailIds, inFolders }: Payload<MailboxProtocol, 'remove'>,
 ): Outcome<MailboxProtocol, 'remove'> {
-  const { missing, slots } = found(tx, emailIds);
+  const { missing, slots: all } = found(tx, emailIds);
+  const holders = inFolders?.flatMap((name) => folderNamed(tx, name)?.id ?? []);
+  const slots =
+    holders === undefined ? all : all.filter((slot) => holders.some((id) => tx.folders.uid(id, slot) !== 0));
   removeSlots(tx, slots);
   return { reply: { removed: slots.length, missing } };
 }

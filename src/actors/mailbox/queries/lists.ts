@@ -8,6 +8,9 @@ import type { FoundPage } from '../search/search-memory.js';
 import type { FolderColumns } from '../state/folder-columns.js';
 import type { MailboxState } from '../state/state.js';
 import { listPage } from './email-views.js';
+import { currentThreads } from './list-threads.js';
+import { threadItems } from './thread-items.js';
+import { ThreadRows } from './thread-rows.js';
 
 export async function listFolder(
   store: MailboxStore,
@@ -15,8 +18,17 @@ export async function listFolder(
   folder: FolderColumns,
   asked: Omit<Payload<MailboxProtocol, 'list'>, 'folder'>,
 ): Promise<Reply<MailboxProtocol, 'list'>> {
-  const { totalCount, unreadCount, slots } = await folderPage(store, state, folder, asked);
-  return { items: await listPage(store, state, slots), totalCount, unreadCount };
+  const { totalCount, unreadCount, slots, rows } = await folderPage(store, state, folder, asked);
+  const items =
+    rows === undefined
+      ? await listPage(store, state, slots)
+      : await threadItems(store, state, folder, rows, (item) => item);
+  return { items, totalCount, unreadCount };
+}
+
+export interface FolderPage extends FoundPage {
+  /** Emails of each row of a list by threads, the newest first, which is the one in `slots`. */
+  readonly rows?: readonly (readonly number[])[];
 }
 
 export async function folderPage(
@@ -24,8 +36,15 @@ export async function folderPage(
   state: MailboxState,
   folder: FolderColumns,
   asked: Omit<Payload<MailboxProtocol, 'list'>, 'folder'>,
-): Promise<FoundPage> {
+): Promise<FolderPage> {
   const criteria = criteriaOf(asked);
+  if (asked.groupByThread === true) {
+    await currentThreads(store, state);
+    const { page, pageSize, isDescending } = criteria;
+    const { isRead, isFlagged } = asked;
+    const found = new ThreadRows(state, folder).page({ page, pageSize, isRead, isFlagged, isDescending });
+    return { ...found, slots: found.rows.map(([newest]) => newest!) };
+  }
   return criteria.order === 'date' && criteria.fromAddress === undefined
     ? pageByTime(state, folder, criteria)
     : pageOfStore(store, state, folder, criteria);

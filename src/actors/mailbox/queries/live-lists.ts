@@ -13,7 +13,10 @@ import type { FoundPage } from '../search/search-memory.js';
 import type { MailboxState } from '../state/state.js';
 import { Digest } from './digest.js';
 import { listItems } from './email-views.js';
-import { folderPage } from './lists.js';
+import { currentThreads } from './list-threads.js';
+import { type FolderPage, folderPage } from './lists.js';
+import { threadItems } from './thread-items.js';
+import { ThreadRows } from './thread-rows.js';
 import { wholeThread } from './thread-views.js';
 
 /** The emails of folders that are scanned before the event loop gets a turn. */
@@ -22,14 +25,14 @@ const SHOWN_FLAGS = SEEN | FLAGGED | ANSWERED;
 
 const NOTHING: FoundPage = { totalCount: 0, unreadCount: 0, slots: [] };
 
-type Found = { readonly page: FoundPage; readonly folderId?: string } | { readonly refusal: string };
+type Found = { readonly page: FolderPage; readonly folderId?: string } | { readonly refusal: string };
 
 export function liveListQueries(
   store: MailboxStore,
   search: MailboxSearch,
 ): Pick<QueryHandlers<MailboxProtocol, MailboxState>, 'lists'> {
   return {
-    async lists(state, { lists: asked, emailIds }) {
+    async lists(state, { lists: asked, emailIds, threadsOf }) {
       const { modseq } = state;
       let versions = new ItemVersions(state);
       const lists: { readonly state?: ListState; readonly refusal?: string }[] = [];
@@ -48,14 +51,35 @@ export function liveListQueries(
           lists.push(now.tag === tag ? {} : { state: now });
         }
       }
-      const slots = emailIds.map((id) => state.findShown(id)).filter((slot) => slot >= 0);
-      const items = await listItems(store, state, slots, (item, slot) => {
+      const versionsNow = () => {
         if (versions.modseq !== state.modseq) versions = new ItemVersions(state);
-        return [{ item, version: versions.of(slot) }];
-      });
-      return { reply: { modseq, lists, items: items.flat() } };
+        return versions;
+      };
+      const slots = emailIds.map((id) => state.findShown(id)).filter((slot) => slot >= 0);
+      const items =
+        threadsOf === undefined
+          ? await listItems(store, state, slots, (item, slot) => ({ item, version: versionsNow().of(slot) }))
+          : await itemsOfRows(store, state, threadsOf, slots, versionsNow);
+      return { reply: { modseq, lists, items } };
     },
   };
+}
+
+async function itemsOfRows(
+  store: MailboxStore,
+  state: MailboxState,
+  name: string,
+  newest: readonly number[],
+  versions: () => ItemVersions,
+) {
+  const folder = folderNamed(state, name);
+  if (folder === undefined || newest.length === 0) return [];
+  await currentThreads(store, state);
+  const rows = new ThreadRows(state, folder).of(newest);
+  return threadItems(store, state, folder, [...rows.values()], (item, row) => ({
+    item,
+    version: versions().ofRow(row),
+  }));
 }
 
 async function foundBy(
@@ -96,7 +120,8 @@ function stateOf(state: MailboxState, found: Exclude<Found, { refusal: string }>
   const { slots: all, totalCount, unreadCount } = found.page;
   // Other emails were deleted or hidden while the list was made.
   const slots = all.filter((slot) => state.isShown(slot));
-  const versions = slots.map((slot) => of.of(slot));
+  const rows = new Map(found.page.rows?.map((row) => [row[0], row]));
+  const versions = slots.map((slot) => of.ofRow(rows.get(slot) ?? [slot]));
   const digest = new Digest().add(totalCount).add(unreadCount);
   for (const word of emails.idWords(Uint32Array.from(slots))) digest.add(word);
   for (const version of versions) digest.add(version).add(version / 2 ** 32);
@@ -129,6 +154,15 @@ class ItemVersions {
       this.#made.set(slot, version);
     }
     return version;
+  }
+
+  /** The version of a row of these emails. */
+  ofRow(slots: readonly number[]): number {
+    if (slots.length === 1) return this.of(slots[0]!);
+    const digest = new Digest();
+    for (const word of this.#state.emails.idWords(Uint32Array.from(slots))) digest.add(word);
+    for (const slot of slots) digest.add(this.of(slot)).add(this.of(slot) / 2 ** 32);
+    return digest.value;
   }
 
   #make(slot: number): number {

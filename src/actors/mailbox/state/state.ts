@@ -36,6 +36,7 @@ import { Annotations } from './annotations.js';
 import { EmailColumns } from './email-columns.js';
 import { FolderColumns, type SlotPlacement } from './folder-columns.js';
 import { Summaries } from './summaries.js';
+import { ThreadColumn } from './thread-column.js';
 
 /** Deliveries that are remembered, so that a repeated one is answered without the store. */
 const REMEMBERED_DELIVERIES = 1_000;
@@ -48,9 +49,7 @@ const DUE_OCTETS = 1_500;
 /** Approximate memory of an empty part that is created on first use. */
 const PART_OCTETS = 2_000;
 const WORN_SLOTS = 50_000;
-const REHEARSALS = 6;
 const NOBODY_LISTED = new ListedSenders(NO_SENDERS);
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** The choices that decide what becomes of mail. */
 interface Choices {
@@ -88,6 +87,7 @@ export class MailboxState {
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
+  #threads: ThreadColumn | undefined;
   /** Undefined until the account sends. */
   sending: SendingMemory | undefined;
   readonly summaries: Summaries;
@@ -131,6 +131,11 @@ export class MailboxState {
     return this.#outbound;
   }
 
+  get threads(): ThreadColumn {
+    this.#threads ??= new ThreadColumn(this.emails);
+    return this.#threads;
+  }
+
   markedFolders(): readonly FolderColumns[] {
     return [...this.folders.values()].filter(({ deletedCount }) => deletedCount > 0);
   }
@@ -153,7 +158,7 @@ export class MailboxState {
 
   get octets(): number {
     let octets = this.emails.octets + this.summaries.octets;
-    for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve, this.sending])
+    for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve, this.sending, this.#threads])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
     octets += this.dueMail.size * DUE_OCTETS + (this.answered.size + this.sieveKeys.size) * ID_OCTETS;
@@ -167,6 +172,7 @@ export class MailboxState {
 
   /** Applies the changes of threads that the last evolved commit has made. */
   changeThreads(change: ThreadChange): void {
+    this.#threads?.changed(change);
     if (change !== 'grown') this.threadsAt = this.modseq;
     if (change === 'unsettled') this.summaries.close();
     else this.summaries.threadsChanged({ areJoined: change === 'joined' });
@@ -205,6 +211,7 @@ export class MailboxState {
     const coalesced = coalesce(change.changes);
     this.summaries.evolve(coalesced, this.emails);
     for (const email of coalesced.emailsAdded) this.emails.append(email);
+    this.#threads?.evolve(coalesced.emailsAdded);
     this.#evolveFlags(coalesced);
     this.#evolveFolders(coalesced, change.counters);
     for (const id of coalesced.emailsRemoved) this.emails.kill(this.emails.find(id));
@@ -381,19 +388,4 @@ async function contentsOf(
 
 async function each<T>(pages: AsyncIterable<T>, take: (page: T) => void): Promise<void> {
   for await (const page of pages) take(page);
-}
-
-/**
- * Loads a mailbox that does not exist, several times at once: this opens connections and prepares statements, for a node that gets
- * mailboxes right after its start.
- */
-export async function warmUp(store: MailboxStore): Promise<void> {
-  const load = async () => {
-    await store.claim(NOBODY, 0);
-    await store.overview(NOBODY);
-    await store.keywords(NOBODY);
-    for await (const _ of store.emails(NOBODY));
-    for await (const _ of store.placements(NOBODY));
-  };
-  await Promise.all(Array.from({ length: REHEARSALS }, load));
 }

@@ -111,6 +111,9 @@ function moved(folderIds: readonly string[], emailIds: readonly string[]): Inval
 export function concerns({ isEverything, isMoved, folderIds, emailIds }: Invalidation, list: KnownList): boolean {
   if (isEverything) return true;
   if (!isMoved) return false;
-  if (list.query.list === undefined || list.folderId === undefined || folderIds.has(list.folderId)) return true;
+  const { list: listed } = list.query;
+  // A row of a thread shows the labels of all of its emails, of which the list names the newest one.
+  if (listed === undefined || listed.groupByThread === true) return true;
+  if (list.folderId === undefined || folderIds.has(list.folderId)) return true;
   return list.emailIds.some((id) => emailIds.has(id));
 }

@@ -44,7 +44,12 @@ export class ListRefresh {
     if (this.#items.size > MOST_KEPT_ITEMS) this.#items.clear();
     const isNewest = await this.#read(lists.filter(({ isDirty, state }) => isDirty || state === undefined));
     const behind = lists.filter((list) => list.state !== undefined && list.followers.size > 0);
-    await this.#readItems(behind.flatMap((list) => this.#neededBy(list, this.#waiting(list))));
+    for (const [threadsOf, lists] of groupedBy(behind, ({ threadsOf }) => threadsOf)) {
+      await this.#readItems(
+        lists.flatMap((list) => this.#neededBy(list, this.#waiting(list))),
+        threadsOf,
+      );
+    }
     for (const list of behind) this.#send(list);
     return isNewest;
   }
@@ -80,21 +85,27 @@ export class ListRefresh {
     return [...waiting.keys()].flatMap((base) => neededBy(stepsBetween(base, list.state!)));
   }
 
-  async #readItems(needed: Needed): Promise<void> {
-    const missing = new Map(needed.filter(([id, version]) => this.#items.get(id)?.version !== version));
+  /** `threadsOf`: the items are rows of threads of this folder. */
+  async #readItems(needed: Needed, threadsOf: string | undefined): Promise<void> {
+    const key = (id: string) => keyOf(id, threadsOf);
+    const missing = new Map(needed.filter(([id, version]) => this.#items.get(key(id))?.version !== version));
     const ids = [...missing.keys()];
     for (let at = 0; at < ids.length; at += MOST_ITEMS) {
-      const { items } = await this.#ask([], ids.slice(at, at + MOST_ITEMS));
+      const { items } = await this.#ask([], ids.slice(at, at + MOST_ITEMS), threadsOf);
       for (const { item, version } of items) {
-        this.#items.set(item.id, { shown: this.#dependencies.language.shown(item), version });
+        this.#items.set(key(item.id), { shown: this.#dependencies.language.shown(item), version });
       }
     }
   }
 
-  async #ask(lists: Question['lists'], emailIds: string[]): Promise<Reply<MailboxProtocol, 'lists'>> {
+  async #ask(
+    lists: Question['lists'],
+    emailIds: string[],
+    threadsOf?: string,
+  ): Promise<Reply<MailboxProtocol, 'lists'>> {
     const { asks, mailboxes } = this.#dependencies;
     const outcome = await asks.run(this.#accountId, () =>
-      mailboxes.of(this.#accountId).ask('lists', { lists, emailIds }),
+      mailboxes.of(this.#accountId).ask('lists', { lists, emailIds, ...(threadsOf !== undefined && { threadsOf }) }),
     );
     return outcome.reply!;
   }
@@ -104,7 +115,7 @@ export class ListRefresh {
     if (waiting.size === 0) return;
     if (!this.#haveAll(list, this.#neededBy(list, waiting))) return;
     const state = list.state!;
-    const itemOf = (id: string): unknown => this.#items.get(id)?.shown;
+    const itemOf = (id: string): unknown => this.#items.get(keyOf(id, list.threadsOf))?.shown;
     for (const [base, followers] of waiting) {
       const steps = stepsBetween(base, state);
       const callers = followers.filter(({ call }) => call === undefined);
@@ -127,7 +138,7 @@ export class ListRefresh {
   #haveAll(list: LiveList, needed: Needed): boolean {
     const newer = new Map<string, number>();
     for (const [id, version] of needed) {
-      const item = this.#items.get(id);
+      const item = this.#items.get(keyOf(id, list.threadsOf));
       // The email was deleted after the list was read.
       if (item === undefined) {
         list.isDirty = true;
@@ -178,6 +189,21 @@ export class ListRefresh {
       }
     }
   }
+}
+
+/** An email and a row that begins with it are different items. */
+const keyOf = (id: string, threadsOf: string | undefined): string =>
+  threadsOf === undefined ? id : `${threadsOf} ${id}`;
+
+function groupedBy<T, K>(values: readonly T[], keyOfValue: (value: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const key = keyOfValue(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
 }
 
 function take(list: LiveList, { emailIds, versions, totalCount, unreadCount, tag, folderId }: ListState): void {

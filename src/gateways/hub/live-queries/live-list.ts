@@ -50,6 +50,12 @@ export class LiveList {
     return list?.fromAddress !== undefined || (list?.sort !== undefined && !/^-?date$/.test(list.sort));
   }
 
+  /** The folder whose threads are the rows of the list; undefined for lists of emails. */
+  get threadsOf(): string | undefined {
+    const { list } = this.query;
+    return list?.groupByThread === true ? list.folder : undefined;
+  }
+
   get pageSize(): number {
     const { list, search, thread } = this.query;
     return (list ?? search ?? thread)?.pageSize ?? 0;

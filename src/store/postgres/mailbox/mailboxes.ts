@@ -32,6 +32,7 @@ import { listedEmails } from './folder-lists.js';
 import { mailboxClaims } from './mailbox-claim.js';
 import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
+import { threadPages, threadsOf } from './thread-pages.js';
 
 /**
  * One statement commits changes of at most this many accounts. A message for 100 recipients, which every SMTP server must accept
@@ -99,6 +100,8 @@ export function postgresMailboxes(
     summaries: (...of) => summaries(sql, ...of),
     placedWithEmail: (...of) => placedWithEmail(sql, ...of),
     thread: (...of) => guarded(() => threadRows(sql, ...of)),
+    threads: (accountId) => threadPages(sql, accountId),
+    threadsOf: (...of) => guarded(() => threadsOf(sql, ...of)),
     exportRows: (...of) => exportRows(sql, ...of),
     listed: (...of) => guarded(() => listedEmails(sql, ...of)),
     senders: (...of) => senders(sql, ...of),

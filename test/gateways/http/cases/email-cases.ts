@@ -49,6 +49,16 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       status: 200,
       check: (t, body) => t.like(body.items[0], { isFlagged: false, isAnswered: false }),
     },
+    {
+      path: '?sort=size&groupByThread=true',
+      status: 400,
+      fields: ['groupByThread'],
+    },
+    {
+      path: '?groupByThread=true',
+      status: 200,
+      check: (t, body) => t.deepEqual([body.totalCount, body.items[0].thread.emails.length], [1, 2]),
+    },
     { path: '?sort=size', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
     {
       path: '?sort=newest&isRead=yes&isFlagged=0',
@@ -289,7 +299,13 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
   ],
   'POST /bulk/delete': [
     {
-      json: { emailIds: [UNREAD_ID, UNREAD_ID, NO_ID, BOBS_ID, 'nonsense'] },
+      json: { emailIds: [UNREAD_ID], folderIds: ['trash', 'junk', NO_ID] },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 0 }, 'it is in the inbox'),
+    },
+    { json: { emailIds: [UNREAD_ID], folderIds: 'trash' }, status: 400, fields: ['folderIds'] },
+    {
+      json: { emailIds: [UNREAD_ID, UNREAD_ID, NO_ID, BOBS_ID, 'nonsense'], folderIds: ['trash', 'inbox'] },
       status: 200,
       check: (t, body) => t.deepEqual(body, { count: 1 }),
     },

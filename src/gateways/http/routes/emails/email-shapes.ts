@@ -65,6 +65,11 @@ export const headerPairList = (notes: JsonSchema) =>
 const verdict = () =>
   record({ result: choice(...RESULTS), domain: text({ description: 'Domain that was checked; empty for none' }) });
 
+const rowEmail = named(
+  'ThreadRowEmail',
+  record({ id: uuid(), isRead: flag(), isFlagged: flag(), folderIds: list(uuid()) }),
+);
+
 const emailItem = named(
   'EmailListItem',
   record(
@@ -74,6 +79,19 @@ const emailItem = named(
       outboundId: optional(uuid({ description: 'Id of the outbound email whose copy in Sent this is' })),
       draftId: optional(uuid({ description: 'Id of the draft, for an email in Drafts' })),
       to: optional(list(namedMailbox)),
+      thread: optional(
+        named(
+          'ThreadRow',
+          record({
+            senders: list(namedMailbox),
+            emails: list(rowEmail),
+          }),
+          {
+            description:
+              'With `groupByThread`, where the folder has several emails of the thread: all of them, the newest first, and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all',
+          },
+        ),
+      ),
     }),
   ),
 );
@@ -160,16 +178,34 @@ export const listing = {
   sort: optional(choice('date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size')),
 };
 
+/** Query: whether a list has a row per thread. */
+export const grouping = {
+  groupByThread: optional(
+    flagParameter({
+      description:
+        'Emails of a thread are one item, at the place of the newest one, with `thread`; up to 100 emails each. `totalCount` counts items, `unreadCount` emails. Only in orders by date',
+    }),
+  ),
+};
+
+export const ungroupable = () => invalid({ groupByThread: ['needs an order by date'] });
+
+/** Whether a list by threads is asked for in an order that has none. */
+export function isUngroupable({ groupByThread, sort = '-date' }: Partial<Listing>): boolean {
+  return groupByThread === true && sort !== 'date' && sort !== '-date';
+}
+
 type Listing = Omit<Payload<MailboxProtocol, 'list'>, 'folder' | 'fromAddress'>;
 
 /** Converts the parameters of `listing` to the payload of the mailbox. */
-export function listingOf({ page, pageSize, isRead, isFlagged, sort }: Listing): Listing {
+export function listingOf({ page, pageSize, isRead, isFlagged, sort, groupByThread }: Listing): Listing {
   return {
     page,
     pageSize,
     ...(isRead !== undefined && { isRead }),
     ...(isFlagged !== undefined && { isFlagged }),
     ...(sort !== undefined && { sort }),
+    ...(groupByThread === true && { groupByThread }),
   };
 }
 

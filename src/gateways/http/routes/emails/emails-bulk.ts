@@ -3,7 +3,7 @@
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../../mail-format/ids.js';
-import { flag, record, text, textList, whole } from '../../fields.js';
+import { flag, list, record, text, textList, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, refused } from '../../problem.js';
 import { defineRoute, type Route, WRITE } from '../../route.js';
@@ -27,7 +27,9 @@ const bulkLabel = named(
     isLabelled: flag({ description: 'False takes the label off' }),
   }),
 );
-const bulkDelete = named('BulkDelete', record({ emailIds }));
+const bulkDelete = named('BulkDelete', record({ emailIds, folderIds: optional(list(folderName())) }), {
+  description: 'With `folderIds` only those that are in one of these folders at that moment, such as `trash`',
+});
 
 export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
   return [
@@ -121,7 +123,10 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       handler: async ({ principal, body }) => {
         const ids = possible(body.emailIds);
         if (ids.length === 0) return { status: 200, json: { count: 0 } };
-        const outcome = await mailboxes.of(principal.accountId).ask('remove', { emailIds: ids });
+        const outcome = await mailboxes.of(principal.accountId).ask('remove', {
+          emailIds: ids,
+          ...(body.folderIds !== undefined && { inFolders: body.folderIds }),
+        });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: { count: outcome.reply.removed } };
       },

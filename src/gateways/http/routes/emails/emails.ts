@@ -11,7 +11,16 @@ import { defineRoute, EMPTY, READ, type Route, WRITE } from '../../route.js';
 import { viewerOf, withRoom } from './body-views.js';
 import { type DetailSources, knownDetail, readDetail } from './detail-views.js';
 import type { Detail } from './email-detail.js';
-import { emailDetail, emailPage, listing, listingOf, pageOf } from './email-shapes.js';
+import {
+  emailDetail,
+  emailPage,
+  grouping,
+  isUngroupable,
+  listing,
+  listingOf,
+  pageOf,
+  ungroupable,
+} from './email-shapes.js';
 
 const marks = named('EmailMarks', record({ isRead: optional(flag()), isFlagged: optional(flag()) }), {
   description: 'At least one of them',
@@ -34,9 +43,11 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       summary: 'Emails in the inbox, newest first',
       tags,
       access: READ,
-      query: listing,
+      query: { ...listing, ...grouping },
       replies: { 200: emailPage },
+      problems: [400],
       handler: async ({ principal, query }) => {
+        if (isUngroupable(query)) return ungroupable();
         const payload = { folder: 'inbox', ...listingOf(query) };
         const outcome = await mailboxes.of(principal.accountId).ask('list', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);

@@ -5,10 +5,21 @@ import type { EmailListItem, ListQuery } from '../../../../actors/mailbox/protoc
 import { SEARCH_FIELDS } from '../../../../mail-format/words/search-text.js';
 import { idParameter, record } from '../../fields.js';
 import { fieldErrors } from '../../pipeline/validation.js';
-import { listing, listingOf, noSuchFolder, noSuchLabel, paging, searchTooLarge, shown } from './email-shapes.js';
+import {
+  grouping,
+  isUngroupable,
+  listing,
+  listingOf,
+  noSuchFolder,
+  noSuchLabel,
+  paging,
+  searchTooLarge,
+  shown,
+  ungroupable,
+} from './email-shapes.js';
 import { searching, searchOf } from './emails-search.js';
 
-const fields = { ...searching, ...listing, threadId: optional(idParameter()) };
+const fields = { ...searching, ...listing, ...grouping, threadId: optional(idParameter()) };
 const query = record(fields);
 
 /** A query with one of these is a search; a query without a search, a thread and a folder is the inbox. */
@@ -59,8 +70,10 @@ function listOf(read: (typeof query)['TYPE'], given: ReadonlySet<string>): Read 
     if (other !== undefined) return { error: `${other} cannot be used with threadId` };
     return { query: { thread: { threadId, page, pageSize } } };
   }
+  if (isUngroupable(read)) return { error: inWords(ungroupable().errors!) };
   if (!OF_SEARCH.some((name) => given.has(name))) return { query: { list: { folder, ...listingOf(read) } } };
-  if (read.sort !== undefined) return { error: 'sort cannot be used with a search' };
+  const other = (['sort', 'groupByThread'] as const).find((name) => read[name] !== undefined);
+  if (other !== undefined) return { error: `${other} cannot be used with a search` };
   const search = searchOf(read);
   if (search === undefined) return { query: {} };
   return 'errors' in search ? { error: inWords(search.errors) } : { query: { search } };

@@ -9,7 +9,16 @@ import { choice, flag, idParameter, list, record, text, uuid, whole } from '../.
 import { named } from '../../openapi/json-schema.js';
 import { invalid, refused } from '../../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../../route.js';
-import { colorText, emailPage, listing, listingOf, pageOf } from '../emails/email-shapes.js';
+import {
+  colorText,
+  emailPage,
+  grouping,
+  isUngroupable,
+  listing,
+  listingOf,
+  pageOf,
+  ungroupable,
+} from '../emails/email-shapes.js';
 import { folderPathParameter, SYSTEM_FOLDERS } from './folder-parameters.js';
 import { nameField } from './name-field.js';
 
@@ -141,9 +150,11 @@ export function folderRoutes(base: string, tags: readonly string[], mailboxes: M
       tags,
       access: READ,
       params: { id: folderPathParameter() },
-      query: listing,
+      query: { ...listing, ...grouping },
       replies: { 200: emailPage },
+      problems: [400],
       handler: async ({ principal, params, query }) => {
+        if (isUngroupable(query)) return ungroupable();
         const payload = { folder: params.id, ...listingOf(query) };
         const outcome = await mailboxes.of(principal.accountId).ask('list', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);

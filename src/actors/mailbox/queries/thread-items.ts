@@ -1,0 +1,89 @@
+// The list items of rows of threads: the newest email of the row, with what all of its emails show together.
+import { FLAGGED, SEEN } from '../../../mail-format/flags.js';
+import type { FolderRow } from '../../../store/mailbox-rows.js';
+import type { MailboxStore } from '../../../store/mailboxes.js';
+import { inLabelOrder } from '../commands/labels.js';
+import type { FolderColumns } from '../state/folder-columns.js';
+import type { MailboxState } from '../state/state.js';
+import type { EmailListItem } from '../view-shapes.js';
+import { listPage } from './email-views.js';
+import { ThreadRows } from './thread-rows.js';
+
+/** Senders are those of the first email of a row and of this many newest ones. */
+const NEWEST_SENDERS = 4;
+
+type Thread = NonNullable<EmailListItem['thread']>;
+
+/**
+ * Items of rows, in their order. `made` is called for each in the state that the item shows. A row that has changed while its emails were
+ * read is left out when another email is its newest one.
+ */
+export async function threadItems<T>(
+  store: MailboxStore,
+  state: MailboxState,
+  folder: FolderColumns,
+  rows: readonly (readonly number[])[],
+  made: (item: EmailListItem, row: readonly number[]) => T,
+): Promise<T[]> {
+  const { modseq } = state;
+  const read = [...new Set(rows.flatMap(spokesmen))];
+  const items = new Map((await listPage(store, state, read)).map((item) => [item.id, item]));
+  const newest = rows.map(([slot]) => slot!);
+  const current = state.modseq === modseq ? undefined : new ThreadRows(state, folder).of(newest);
+  return newest.flatMap((slot, i) => {
+    const row = current === undefined ? rows[i]! : current.get(slot);
+    const item = row && rowItem(state, row, items);
+    return item === undefined ? [] : [made(item, row!)];
+  });
+}
+
+/** The emails whose senders the row shows, oldest first. */
+function spokesmen(row: readonly number[]): readonly number[] {
+  const newest = row.slice(0, NEWEST_SENDERS);
+  if (row.length > NEWEST_SENDERS) newest.push(row.at(-1)!);
+  return newest.reverse();
+}
+
+/** Undefined when an email of the row was not read. */
+function rowItem(
+  state: MailboxState,
+  row: readonly number[],
+  items: ReadonlyMap<string, EmailListItem>,
+): EmailListItem | undefined {
+  const { emails } = state;
+  const newest = items.get(emails.id(row[0]!));
+  if (newest === undefined || row.length === 1) return newest;
+  const senders = new Map<string, Thread['senders'][number]>();
+  for (const slot of spokesmen(row)) {
+    const item = items.get(emails.id(slot));
+    if (item === undefined) return undefined;
+    const { fromAddress: address, fromDisplayName: displayName } = item;
+    senders.set(address.toLowerCase(), { address, displayName });
+  }
+  const members = row.map((slot) => memberOf(state, slot));
+  const folderIds = new Set(members.flatMap((member) => member.folderIds));
+  const labels = [...folderIds].flatMap((id): FolderRow[] => {
+    const of = state.folders.get(id)!.row;
+    return of.role === 'label' ? [of] : [];
+  });
+  return {
+    ...newest,
+    isRead: members.every(({ isRead }) => isRead),
+    isFlagged: members.some(({ isFlagged }) => isFlagged),
+    hasAttachments: row.some((slot) => emails.hasAttachments(slot)),
+    folderIds: [...folderIds],
+    labels: inLabelOrder(labels).map(({ id, name, color }) => ({ id, name, color: color ?? '' })),
+    thread: { senders: [...senders.values()], emails: members },
+  };
+}
+
+function memberOf({ emails, folders }: MailboxState, slot: number): Thread['emails'][number] {
+  const flags = emails.flags(slot);
+  const holders = [...folders.values()].filter((folder) => folder.shows(slot));
+  return {
+    id: emails.id(slot),
+    isRead: (flags & SEEN) !== 0,
+    isFlagged: (flags & FLAGGED) !== 0,
+    folderIds: holders.map(({ row }) => row.id),
+  };
+}

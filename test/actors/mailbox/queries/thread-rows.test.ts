@@ -1,0 +1,116 @@
+// Tests lists with a row per thread against a model that groups the plain list, over mailboxes in memory; what follows such a list is tested
+// with the other live lists (gateways/hub/live-queries).
+import fc from 'fast-check';
+import type { EmailListItem } from '../../../../src/actors/mailbox/protocol.js';
+import { MOST_OF_ROW } from '../../../../src/actors/mailbox/queries/thread-rows.js';
+import { type ListsWorld, listsWorld } from '../../../gateways/hub/live-queries/lists-world.js';
+import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
+
+const PAGE_SIZE = 3;
+const CHOICES = [{}, { isRead: false }, { isRead: true }, { isFlagged: true }, { isRead: false, isFlagged: false }];
+
+const mail = fc.record({
+  folder: fc.constantFrom('inbox', 'archive'),
+  minutes: fc.nat(60),
+  flags: fc.subarray(['\\Seen', '\\Flagged']),
+  references: fc.array(fc.nat(12), { maxLength: 2 }),
+  isDeleted: fc.nat(5).map((n) => n === 0),
+  /** Whether lists are read before it comes, so that threads are in memory. */
+  isReadBefore: fc.boolean(),
+});
+
+test('a row has the emails of a thread that the folder shows, at the place of the newest one', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(mail, { minLength: 1, maxLength: 14 }), async (mails) => {
+      const world = await listsWorld();
+      try {
+        for (const { folder, minutes, flags, references, isDeleted, isReadBefore } of mails) {
+          if (isReadBefore) await world.mailbox.ask('list', { folder, page: 1, pageSize: 5, groupByThread: true });
+          await world.append({
+            folder,
+            flags: [...flags, ...(isDeleted ? ['\\Deleted'] : [])],
+            receivedAt: Date.UTC(2026, 0, 1) + minutes * 60_000,
+            references: references.map((n) => `<${n}@remote.test>`),
+          });
+        }
+        for (const folder of ['inbox', 'archive']) {
+          const rows = grouped(await all(world, folder));
+          for (const choice of CHOICES) {
+            const chosen = rows.filter((row) => isChosen(row, choice));
+            for (const sort of ['-date', 'date'] as const) {
+              const inOrder = sort === 'date' ? chosen.toReversed() : chosen;
+              for (const page of [1, 2]) {
+                const asked = { folder, page, pageSize: PAGE_SIZE, groupByThread: true, sort, ...choice };
+                const { reply } = await world.mailbox.ask('list', asked);
+                const expected = inOrder.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+                t.deepEqual(reply!.items.map(shownRow), expected.map(modelRow));
+                t.is(reply!.totalCount, chosen.length);
+                t.is(reply!.unreadCount, chosen.flat().filter(({ isRead }) => !isRead).length);
+              }
+            }
+          }
+        }
+      } finally {
+        await world.end();
+      }
+    }),
+    { numRuns: runs(40) },
+  );
+});
+
+test('a long thread has several rows, and a new email changes the newest one', async (t) => {
+  const world = await listsWorld();
+  t.teardown(world.end);
+  for (let i = 0; i < MOST_OF_ROW + 2; i++) await world.append({ references: i === 0 ? [] : ['<1@remote.test>'] });
+  const sizes = async () => {
+    const { reply } = await world.mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 9, groupByThread: true });
+    return reply!.items.map(({ thread }) => thread?.emails.length ?? 1);
+  };
+  t.deepEqual(await sizes(), [2, MOST_OF_ROW]);
+  await world.append({ references: ['<1@remote.test>'] });
+  t.deepEqual(await sizes(), [3, MOST_OF_ROW]);
+});
+
+test('an email that joins two threads makes them one row', async (t) => {
+  const world = await listsWorld();
+  t.teardown(world.end);
+  const [one, two] = [await world.append({ messageId: '<one@x>' }), await world.append({ messageId: '<two@x>' })];
+  const rows = async () => {
+    const { reply } = await world.mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 9, groupByThread: true });
+    return reply!.items.map(({ id, thread }) => thread?.emails.map((email) => email.id) ?? [id]);
+  };
+  t.deepEqual(await rows(), [[two!], [one!]]);
+  const three = await world.append({ references: ['<one@x>', '<two@x>'] });
+  t.deepEqual(await rows(), [[three!, two!, one!]]);
+  await world.mailbox.ask('remove', { emailIds: [one!] });
+  const four = await world.append({ references: ['<one@x>'] });
+  t.deepEqual(await rows(), [[four!, three!, two!]]);
+});
+
+async function all({ mailbox }: ListsWorld, folder: string): Promise<readonly EmailListItem[]> {
+  return (await mailbox.ask('list', { folder, page: 1, pageSize: 100 })).reply!.items;
+}
+
+/** Rows of the plain list, newest first. */
+function grouped(items: readonly EmailListItem[]): readonly (readonly EmailListItem[])[] {
+  const rows = new Map<string, EmailListItem[]>();
+  for (const item of items) rows.set(item.threadId, [...(rows.get(item.threadId) ?? []), item]);
+  return [...rows.values()];
+}
+
+function isChosen(row: readonly EmailListItem[], choice: { isRead?: boolean; isFlagged?: boolean }): boolean {
+  if (choice.isRead !== undefined && choice.isRead !== row.every(({ isRead }) => isRead)) return false;
+  return choice.isFlagged === undefined || choice.isFlagged === row.some(({ isFlagged }) => isFlagged);
+}
+
+function modelRow(row: readonly EmailListItem[]) {
+  const emails = row.map(({ id, isRead, isFlagged }) => ({ id, isRead, isFlagged }));
+  const isRead = row.every((email) => email.isRead);
+  return { id: row[0]!.id, subject: row[0]!.subject, isRead, emails: row.length === 1 ? undefined : emails };
+}
+
+function shownRow({ id, subject, isRead, thread }: EmailListItem) {
+  const emails = thread?.emails.map((email) => ({ id: email.id, isRead: email.isRead, isFlagged: email.isFlagged }));
+  return { id, subject, isRead, emails };
+}

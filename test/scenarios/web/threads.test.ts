@@ -1,0 +1,51 @@
+// Tests lists with a row per conversation: a new answer moves the row up, an action is for all of its emails, and who wants single emails
+// switches the rows.
+import type { Page } from 'playwright-core';
+import { testInBrowser } from '../../support/browser/browser.js';
+import { deliver, startPageNode } from '../../support/browser/page-node.js';
+
+const rows = (page: Page) => page.getByRole('option');
+
+testInBrowser('a conversation is one row, live, and acted on as a whole', async (t) => {
+  const { node, account, client, open } = await startPageNode(t, 'ida');
+  const mail = (name: string, subject: string, messageId: string, more: object = {}) => ({
+    from: `${name} <${name.toLowerCase()}@zoo.test>`,
+    to: account.email,
+    subject,
+    text: `The text of ${name}.`,
+    messageId,
+    ...more,
+  });
+  await deliver(
+    node,
+    mail('Otto', 'Giraffes', '<g1@zoo.test>'),
+    mail('Lena', 'Invoice', '<i1@zoo.test>'),
+    mail('Nora', 'Re: Giraffes', '<g2@zoo.test>', { inReplyTo: '<g1@zoo.test>' }),
+  );
+  const { page, faults } = await open();
+  await page.getByText('3 unread · 2', { exact: true }).waitFor();
+  await page.getByRole('option', { name: /Otto, Nora 2 emails/ }).waitFor();
+  t.is(await rows(page).count(), 2);
+
+  await deliver(node, mail('Lena', 'Re: Invoice', '<i2@zoo.test>', { inReplyTo: '<i1@zoo.test>' }));
+  await rows(page).first().getByText('Re: Invoice', { exact: true }).waitFor();
+  t.is(await rows(page).count(), 2);
+  await page.getByText('4 unread · 2', { exact: true }).waitFor();
+
+  await rows(page).filter({ hasText: 'Giraffes' }).click();
+  await page.getByText('2 unread · 2', { exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Re: Giraffes', level: 1 }).waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('2 emails moved to Archive').waitFor();
+  await rows(page).filter({ hasText: 'Giraffes' }).waitFor({ state: 'detached' });
+  const archived = await client.get<{ totalCount: number }>('/api/folders/archive/emails');
+  t.is(archived.totalCount, 2);
+  await page.keyboard.press('z');
+  await rows(page).filter({ hasText: 'Giraffes' }).waitFor();
+
+  await page.getByRole('button', { name: /^Order and view/ }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'One row per conversation' }).click();
+  await page.getByText('2 unread · 4', { exact: true }).waitFor();
+  t.is(await rows(page).count(), 4);
+  t.deepEqual(faults, []);
+});
