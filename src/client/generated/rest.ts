@@ -178,6 +178,7 @@ export interface BulkLabel {
   readonly isLabelled: boolean;
 }
 
+/** With `folderIds` only those that are in one of these folders at that moment, such as `trash` */
 export interface BulkDelete {
   /** Ids of emails; ids of no email of the account are ignored */
   readonly emailIds: readonly string[];

@@ -13,10 +13,10 @@ import type { FoundPage } from '../search/search-memory.js';
 import type { MailboxState } from '../state/state.js';
 import { Digest } from './digest.js';
 import { listItems } from './email-views.js';
+import { FolderConversations } from './folder-conversations.js';
 import { currentThreads } from './list-threads.js';
 import { type FolderPage, folderPage } from './lists.js';
 import { threadItems } from './thread-items.js';
-import { ThreadRows } from './thread-rows.js';
 import { wholeThread } from './thread-views.js';
 
 /** The emails of folders that are scanned before the event loop gets a turn. */
@@ -75,7 +75,7 @@ async function itemsOfRows(
   const folder = folderNamed(state, name);
   if (folder === undefined || newest.length === 0) return [];
   await currentThreads(store, state);
-  const rows = new ThreadRows(state, folder).of(newest);
+  const rows = new FolderConversations(state, folder).of(newest);
   return threadItems(store, state, folder, [...rows.values()], (item, row) => ({
     item,
     version: versions().ofRow(row),

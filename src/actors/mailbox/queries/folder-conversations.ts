@@ -30,7 +30,7 @@ interface RowPage {
   readonly unreadCount: number;
 }
 
-export class ThreadRows {
+export class FolderConversations {
   /** Valid until the mailbox changes. */
   readonly #slots: Uint32Array;
   /** The position of the email before, of the same row; -1 for the first one. */

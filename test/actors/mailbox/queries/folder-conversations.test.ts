@@ -2,7 +2,7 @@
 // with the other live lists (gateways/hub/live-queries).
 import fc from 'fast-check';
 import type { EmailListItem } from '../../../../src/actors/mailbox/protocol.js';
-import { MOST_OF_ROW } from '../../../../src/actors/mailbox/queries/thread-rows.js';
+import { MOST_OF_ROW } from '../../../../src/actors/mailbox/queries/folder-conversations.js';
 import { type ListsWorld, listsWorld } from '../../../gateways/hub/live-queries/lists-world.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
