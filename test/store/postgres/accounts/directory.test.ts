@@ -79,10 +79,6 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into sieve_scripts (account_id, name, content) values (${id}, 'main', 'keep;')`;
     await sql`insert into active_sieve_scripts (account_id, name) values (${id}, 'main')`;
     await sql`insert into sieve_tracked_keys (account_id, key, until) values (${id}, 'x', now())`;
-    await sql`insert into vacation_answered (account_id, key, until) values (${id}, 'x', now())`;
-    await sql`insert into suppressions (account_id, address, reason, since, until) values (${id}, 'x@y.z', '', now(), now())`;
-    await sql`insert into sent_counts (account_id, minute, recipients, strangers, refused) values (${id}, 1, 1, 0, 0)`;
-    await sql`insert into known_recipients (account_id, address) values (${id}, 'x@y.z')`;
     await sql`insert into due_automatic_mail (account_id, id, kind, blob, detail)
       values (${id}, ${randomUUID()}, 'forward', ${blob}, '{}')`;
     await sql`insert into annotations (account_id, folder_id, name, value)
