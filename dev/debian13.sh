@@ -14,7 +14,7 @@ readonly CHECKOUT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 readonly COPY=/work/$(printf %s "$CHECKOUT" | sha256sum | cut -c1-12)
 readonly CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/mansio
 readonly TREE=$CACHE/debian13
-readonly PACKAGES='age ca-certificates chromium curl fetchmail haproxy isync libnet-ssleay-perl mpop nats-server pebble procps python3 swaks'
+readonly PACKAGES='age ca-certificates chromium chromium-headless-shell curl fetchmail haproxy isync libnet-ssleay-perl mpop nats-server pebble procps python3 swaks'
 export AUTHORITIES=/etc/ssl/certs/ca-certificates.crt
 # A new name makes a new tree.
 readonly MADE=$TREE/opt/made-6

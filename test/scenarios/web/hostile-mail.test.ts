@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { chromium, type Page } from 'playwright-core';
-import { findProgram } from '../../../dev/executables.js';
 import { accountOn, port } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import { BROWSER_TEST_MS, signIn, testInBrowser } from '../../support/browser/browser.js';
+import { BROWSER_TEST_MS, lightBrowser, signIn, testInBrowser } from '../../support/browser/browser.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { until } from '../../support/until.js';
@@ -62,7 +61,7 @@ interface Watched {
 async function openWatched(t: ExecutionContext, origin: string): Promise<Watched> {
   const log = join(temporaryDirectory(), 'network.json');
   const browser = await chromium.launch({
-    executablePath: findProgram('chromium')!,
+    executablePath: lightBrowser(),
     args: ['--no-sandbox', `--log-net-log=${log}`],
     timeout: 0,
   });

@@ -37,9 +37,12 @@ registerCompletionHandler(async () => {
   await (await launched)?.close();
 });
 
+/** Chromium without the parts that show a window, where it is installed: it takes half of the processor time. */
+export const lightBrowser = (): string => findProgram('chromium-headless-shell') ?? findProgram('chromium')!;
+
 export function browserOfFile(): Promise<Browser> {
   // root cannot use Chromium's sandbox.
-  launched ??= chromium.launch({ executablePath: findProgram('chromium')!, args: ['--no-sandbox'], timeout: 0 });
+  launched ??= chromium.launch({ executablePath: lightBrowser(), args: ['--no-sandbox'], timeout: 0 });
   return launched;
 }
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { build } from 'esbuild';
 import { chromium, type Page } from 'playwright-core';
-import { findProgram } from '../../../../dev/executables.js';
 import { documentPolicy } from '../../../../src/gateways/http/page/page.js';
+import { lightBrowser } from '../../../support/browser/browser.js';
 
 const NONCE = 'bm9uY2U';
 const [POLICY_FIELD, POLICY] = documentPolicy(NONCE);
@@ -89,7 +89,7 @@ export async function openSafeMailPage(t: ExecutionContext): Promise<SafeMailPag
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const browser = await chromium.launch({
-    executablePath: findProgram('chromium')!,
+    executablePath: lightBrowser(),
     args: ['--no-sandbox'],
     timeout: 0,
   });
