@@ -44,15 +44,17 @@ export function Row(props: RowProps) {
       <span class="row-avatar" data-part="select">
         {isSelected ? <Icon name="check" /> : <Avatar name={name} address={address} />}
       </span>
-      <span class="row-from">
-        {!item.isRead && <span class="unseen">{t('list.isUnread')}: </span>}
+      {!item.isRead && <span class="unseen">{t('list.isUnread')}: </span>}
+      <span class="row-from" dir="auto">
         {props.showsRecipients ? t('list.to', { names: name || t('list.noRecipient') }) : namesOf(item)}
       </span>
       <Marks item={item} />
       <time class="row-time" dateTime={item.receivedAt} title={longDate(then)}>
         {shortDate(then, now)}
       </time>
-      <span class="row-subject">{item.subject || t('list.noSubject')}</span>
+      <span class="row-subject" dir="auto">
+        {item.subject || t('list.noSubject')}
+      </span>
       <span class="row-preview">
         {item.hasAttachments && (
           <>
@@ -62,7 +64,11 @@ export function Row(props: RowProps) {
         )}
         {props.isDraft && <span class="row-draft">{t('list.draft')}</span>}
         {item.labels.map((label) => label.id !== props.hiddenLabelId && <LabelChip key={label.id} label={label} />)}
-        {props.showsPreview && <span class="row-text">{item.previewText}</span>}
+        {props.showsPreview && (
+          <span class="row-text" dir="auto">
+            {item.previewText}
+          </span>
+        )}
       </span>
     </div>
   );
