@@ -66,6 +66,7 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
   await page.getByText('2 unread · 2', { exact: true }).waitFor();
   await page.reload();
   await row(page, 'Ticket').waitFor();
+  await page.getByText('Moved to Archive').waitFor();
   await page.keyboard.press('z');
   await row(page, 'Contract').waitFor();
 

@@ -2,8 +2,15 @@
 // click on it opens the email, and signing out ends the subscription. Chromium without an account has no push service: the subscription is
 // the test's, and the message is given to Chromium as its push service would.
 import type { Page } from 'playwright-core';
+import { findProgram } from '../../../dev/executables.js';
 import { storeOf } from '../../../dev/node-accounts.js';
-import { accessibilityFaults, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
+import {
+  accessibilityFaults,
+  browserOfFile,
+  openWindow,
+  signIn,
+  testInBrowser,
+} from '../../support/browser/browser.js';
 import { deliver, originOf, startPageNode } from '../../support/browser/page-node.js';
 import { startPushService, type TestSubscription } from '../../support/peers/push-service.js';
 
@@ -29,6 +36,8 @@ async function until(page: Page, isIt: () => Promise<boolean>): Promise<void> {
 
 testInBrowser('notifications are turned on by a click, open their email, and end with the session', async (t) => {
   const service = await startPushService(t);
+  // Chromium without windows shows no notifications.
+  await browserOfFile(findProgram('chromium'));
   const { node, account, client } = await startPageNode(t, 'zoe', { MANSIO_PUSH_ALLOW_PRIVATE: 'true' });
   const { publicKey } = (await (await client.request('GET', '/api/push-subscriptions/vapid-public-key')).json()) as {
     readonly publicKey: string;

@@ -40,9 +40,10 @@ registerCompletionHandler(async () => {
 /** Chromium without the parts that show a window, where it is installed: it takes half of the processor time. */
 export const lightBrowser = (): string => findProgram('chromium-headless-shell') ?? findProgram('chromium')!;
 
-export function browserOfFile(): Promise<Browser> {
+/** `executablePath`: counts for the first call of a file. */
+export function browserOfFile(executablePath = lightBrowser()): Promise<Browser> {
   // root cannot use Chromium's sandbox.
-  launched ??= chromium.launch({ executablePath: lightBrowser(), args: ['--no-sandbox'], timeout: 0 });
+  launched ??= chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 0 });
   return launched;
 }
 

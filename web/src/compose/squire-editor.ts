@@ -66,6 +66,16 @@ export class Editor {
     return writtenIn(this.#root);
   }
 
+  /** Goes on with what was written into the element before this editor was made. */
+  goOn(text: string): void {
+    // The editor learns of the focus by its event.
+    if (this.#root === document.activeElement) {
+      this.#root.blur();
+      this.#squire.focus();
+    }
+    this.#squire.insertPlainText(text, false);
+  }
+
   /** Shows another version of the text. */
   replace(html: string): void {
     this.#squire.setHTML(html);

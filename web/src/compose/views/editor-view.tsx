@@ -26,11 +26,14 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
   useEffect(() => {
     let made: Editor | undefined;
     let isGone = false;
+    const place = root.current;
     const images = new ImageUrls(windows.context.client);
     const urlOf = (contentId: string) => images.urlOf(contentId, window.files.value, window.blobs);
     const load = async () => {
       const loaded = await import('../squire-editor.js');
       if (isGone || root.current === null) return;
+      // biome-ignore lint/performance/useDomNodeTextContent: lines count.
+      const early = root.current.innerText.replaceAll('\u00A0', ' ').replace(/\n$/, '');
       made = new loaded.Editor(root.current, window.initialHtml, {
         changed: () => window.hasNewText() && handlers.current.onChange(),
         moved: () => {
@@ -41,6 +44,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
       });
       window.attach(withImages(made, images, urlOf));
       made.fillImages(urlOf);
+      if (early !== '') made.goOn(early);
       editor.value = made;
       if (window.focusesEditor) made.focus();
       window.focusesEditor = false;
@@ -52,6 +56,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
       isGone = true;
       if (made !== undefined) window.detach();
       made?.destroy();
+      place?.replaceChildren();
       images.release();
     };
   }, [window]);
@@ -67,6 +72,8 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
           aria-multiline="true"
           aria-label={t('compose.text')}
           tabIndex={0}
+          // What is written before the editor is there goes into it.
+          contentEditable={editor.value === undefined ? 'plaintext-only' : true}
           dir="auto"
         />
         {children}
