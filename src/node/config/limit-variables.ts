@@ -22,32 +22,32 @@ export const quotas = {
 
 export const sending = {
   limitHour: variable(
-    'MANSIO_LIMIT_HOUR',
-    2000,
+    'MANSIO_SEND_LIMIT_HOUR',
+    1000,
     integer(0, MOST_RECIPIENTS),
     'Recipients to whom an account may send in an hour, unless `mansio account limit` gives it another limit; 0 is no limit ([limits](interface/sending-limits.md)).',
   ),
   limitDay: variable(
-    'MANSIO_LIMIT_DAY',
-    10_000,
+    'MANSIO_SEND_LIMIT_DAY',
+    5000,
     integer(0, MOST_RECIPIENTS),
     'Recipients to whom an account may send in a day, likewise; 0 is no limit.',
   ),
   domainLimitHour: variable(
-    'MANSIO_DOMAIN_LIMIT_HOUR',
+    'MANSIO_DOMAIN_SEND_LIMIT_HOUR',
     0,
     integer(0, MOST_RECIPIENTS),
     'Recipients to whom all accounts of a domain together may send in an hour, unless `mansio domain limit` gives it another limit; 0 is no limit.',
   ),
   domainLimitDay: variable(
-    'MANSIO_DOMAIN_LIMIT_DAY',
+    'MANSIO_DOMAIN_SEND_LIMIT_DAY',
     0,
     integer(0, MOST_RECIPIENTS),
     'The same for a day; 0 is no limit.',
   ),
   suspendStrangers: variable(
     'MANSIO_SUSPEND_STRANGERS',
-    1000,
+    500,
     integer(0, MOST_RECIPIENTS),
     'An account that sends in an hour to more recipients to whom it has never written is suspended; 0: it is not.',
   ),

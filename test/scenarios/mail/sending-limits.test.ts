@@ -12,7 +12,7 @@ interface Profile {
   readonly sending: { readonly isSuspended: boolean; readonly reason: string | null; readonly canResume: boolean };
 }
 
-const SETTINGS = { MANSIO_LIMIT_HOUR: '5', MANSIO_SUSPEND_STRANGERS: '4' };
+const SETTINGS = { MANSIO_SEND_LIMIT_HOUR: '5', MANSIO_SUSPEND_STRANGERS: '4' };
 
 test('limits and suspensions hold at once for mail programs and REST', async (t) => {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', ...SETTINGS });
