@@ -15,7 +15,7 @@ export interface LaterVersion {
 
 const CLONE = resolve(dirname(PROGRAM), '..');
 const BUNDLE = 'dist/program';
-const REQUEST = /\{ v: PACKET_VERSION\d*, id(?:\d+|: \w+)?, accountId/;
+const REQUEST = /\{\s*v:\s*PACKET_VERSION\d*,\s*id(?:\d+|:\s*\w+)?,\s*accountId/;
 
 /** A column with a default and one without, and a table with a row for each account, which goes with the account. */
 export const ADDS_A_TABLE = `
