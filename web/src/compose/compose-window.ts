@@ -71,6 +71,8 @@ export class ComposeWindow {
   #text: string;
   #headers: DraftFields['headers'];
   #editor: LoadedEditor | undefined;
+  /** Reads what is written before the editor is loaded; it stands before `html`. */
+  #early: { readonly read: () => string; html: string } | undefined;
 
   constructor(id: string, content: WindowContent) {
     this.id = id;
@@ -85,13 +87,19 @@ export class ComposeWindow {
     return this.#editor;
   }
 
-  /** The text that the editor begins with. */
+  /** The text that the editor begins with, without what is written before it is loaded. */
   get initialHtml(): string {
-    return this.#html;
+    return this.#early?.html ?? this.#html;
+  }
+
+  /** Until an editor is attached, the window has what `read` gives, and the text that the editor is to begin with. */
+  attachEarly(read: () => string): void {
+    this.#early = { read, html: this.#html };
   }
 
   attach(editor: LoadedEditor): void {
     this.#editor = editor;
+    this.#early = undefined;
     // What the editor makes of the text is no change of it.
     this.#read();
   }
@@ -99,6 +107,7 @@ export class ComposeWindow {
   detach(): void {
     this.#read();
     this.#editor = undefined;
+    this.#early = undefined;
   }
 
   /** Puts other content into the window. */
@@ -110,6 +119,7 @@ export class ComposeWindow {
     this.files.value = files;
     this.#headers = fields.headers;
     this.#html = fields.html;
+    if (this.#early !== undefined) this.#early.html = fields.html;
     this.#editor?.replace(fields.html);
     this.#read();
   }
@@ -204,6 +214,11 @@ export class ComposeWindow {
   }
 
   #read(): void {
+    const early = this.#early?.read() ?? '';
+    if (early !== '') {
+      this.#html = textAsHtml(early) + this.#early!.html;
+      this.#text = early;
+    }
     if (this.#editor === undefined) return;
     const { html, text } = this.#editor.written();
     this.#html = html;

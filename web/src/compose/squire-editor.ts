@@ -73,7 +73,7 @@ export class Editor {
       this.#root.blur();
       this.#squire.focus();
     }
-    this.#squire.insertPlainText(text, false);
+    if (text !== '') this.#squire.insertPlainText(text, false);
   }
 
   /** Shows another version of the text. */

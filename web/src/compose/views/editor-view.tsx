@@ -29,11 +29,15 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
     const place = root.current;
     const images = new ImageUrls(windows.context.client);
     const urlOf = (contentId: string) => images.urlOf(contentId, window.files.value, window.blobs);
+    const early = () =>
+      // biome-ignore lint/performance/useDomNodeTextContent: lines count.
+      (place?.innerText ?? '').replaceAll('\u00A0', ' ').replace(/\n$/, '');
+    window.attachEarly(early);
+    if (window.focusesEditor) place?.focus();
     const load = async () => {
       const loaded = await import('../squire-editor.js');
       if (isGone || root.current === null) return;
-      // biome-ignore lint/performance/useDomNodeTextContent: lines count.
-      const early = root.current.innerText.replaceAll('\u00A0', ' ').replace(/\n$/, '');
+      const written = early();
       made = new loaded.Editor(root.current, window.initialHtml, {
         changed: () => window.hasNewText() && handlers.current.onChange(),
         moved: () => {
@@ -44,7 +48,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
       });
       window.attach(withImages(made, images, urlOf));
       made.fillImages(urlOf);
-      if (early !== '') made.goOn(early);
+      made.goOn(written);
       editor.value = made;
       if (window.focusesEditor) made.focus();
       window.focusesEditor = false;
@@ -54,7 +58,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
     });
     return () => {
       isGone = true;
-      if (made !== undefined) window.detach();
+      window.detach();
       made?.destroy();
       place?.replaceChildren();
       images.release();
@@ -74,6 +78,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
           tabIndex={0}
           // What is written before the editor is there goes into it.
           contentEditable={editor.value === undefined ? 'plaintext-only' : true}
+          onInput={editor.value === undefined ? onChange : undefined}
           dir="auto"
         />
         {children}
