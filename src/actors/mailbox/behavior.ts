@@ -17,7 +17,7 @@ import type { BodyFilterNotes } from './background/body-filters.js';
 import type { FilterRunNotes } from './background/filter-running.js';
 import { append } from './commands/append.js';
 import type { MailboxHandlers } from './commands/command-handlers.js';
-import { expire, remove } from './commands/delete.js';
+import { expire, remove, removeFrom } from './commands/delete.js';
 import { deliverCommands } from './commands/deliver.js';
 import { setRead, storeFlags } from './commands/flags.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './commands/folders.js';
@@ -67,6 +67,7 @@ const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'qu
   move,
   expunge,
   remove,
+  removeFrom,
   expire,
   createFolder,
   renameFolder,

@@ -154,4 +154,15 @@ export const placementOperations = {
     refusals: ['noSuchFolder'],
     onRepeat: 'remembered',
   }),
+  /**
+   * Deletes emails that are in one of some folders, at most 20 ids or roles: an email that another folder shows leaves these folders, any
+   * other is deleted for good. Emails that these folders do not show stay. It is not a member of `remove`, because owners of 0.2.0 would
+   * ignore that member and delete everything.
+   */
+  removeFrom: command({
+    payload: object({ emailIds: array(string()), inFolders: size(array(string()), 1, 20) }),
+    /** `removed`: the number of emails that have left the folders; `missing`: ids without an email of this account. */
+    reply: object({ removed: integer(), missing: array(string()) }),
+    onRepeat: 'remembered',
+  }),
 };

@@ -199,11 +199,7 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** Deletes the emails with all their placements for good. */
     remove: command({
-      payload: object({
-        emailIds: array(string()),
-        /** Ids or roles: emails that are in none of these folders stay. */
-        inFolders: optional(array(string())),
-      }),
+      payload: object({ emailIds: array(string()) }),
       reply: object({ removed: integer(), missing: array(string()) }),
       onRepeat: 'remembered',
     }),

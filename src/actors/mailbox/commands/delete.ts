@@ -1,4 +1,4 @@
-// Deletes emails for good, by id or, in unclaimed mailboxes, by age.
+// Deletes emails for good: by id, by id out of some folders, or, in unclaimed mailboxes, by age.
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
@@ -8,13 +8,29 @@ const MAX_EXPIRED = 1_000;
 
 export function remove(
   tx: MailboxTransaction,
-  { emailIds, inFolders }: Payload<MailboxProtocol, 'remove'>,
+  { emailIds }: Payload<MailboxProtocol, 'remove'>,
 ): Outcome<MailboxProtocol, 'remove'> {
+  const { missing, slots } = found(tx, emailIds);
+  changing(tx, slots, () => tx.remove(slots));
+  return { reply: { removed: slots.length, missing } };
+}
+
+/** Placements with `\Deleted` wait to be expunged: such a placement in one of the folders is not enough, and one elsewhere keeps nothing. */
+export function removeFrom(
+  tx: MailboxTransaction,
+  { emailIds, inFolders }: Payload<MailboxProtocol, 'removeFrom'>,
+): Outcome<MailboxProtocol, 'removeFrom'> {
   const { missing, slots: all } = found(tx, emailIds);
-  const holders = inFolders?.flatMap((name) => folderNamed(tx, name)?.id ?? []);
-  const slots =
-    holders === undefined ? all : all.filter((slot) => holders.some((id) => tx.folders.uid(id, slot) !== 0));
-  removeSlots(tx, slots);
+  const named = new Set(inFolders.flatMap((name) => folderNamed(tx, name)?.id ?? []));
+  const shownIn = (slot: number) => tx.folders.holding(slot).filter((id) => !tx.folders.isDeleted(id, slot));
+  const slots = all.filter((slot) => shownIn(slot).some((id) => named.has(id)));
+  const isKept = (slot: number) => shownIn(slot).some((id) => !named.has(id));
+  const [kept, removed] = [slots.filter(isKept), slots.filter((slot) => !isKept(slot))];
+  const leaving = [...named].map((id) => [id, kept.filter((slot) => tx.folders.uid(id, slot) !== 0)] as const);
+  changing(tx, slots, () => {
+    for (const [id, left] of leaving) tx.unplace(left, id);
+    tx.remove(removed);
+  });
   return { reply: { removed: slots.length, missing } };
 }
 
@@ -29,13 +45,13 @@ export function expire(
   );
   const slots = [...new Set(old)].slice(0, MAX_EXPIRED);
   const present = slots.filter((slot) => tx.find(tx.state.emails.id(slot)) >= 0);
-  removeSlots(tx, present);
+  changing(tx, present, () => tx.remove(present));
   return { reply: { removed: present.length } };
 }
 
-function removeSlots(tx: MailboxTransaction, slots: readonly number[]): void {
+function changing(tx: MailboxTransaction, slots: readonly number[], change: () => void): void {
   if (slots.length === 0) return;
   tx.begin();
-  tx.remove(slots);
+  change();
   tx.announceUnread({ always: true });
 }

@@ -304,6 +304,8 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       check: (t, body) => t.deepEqual(body, { count: 0 }, 'it is in the inbox'),
     },
     { json: { emailIds: [UNREAD_ID], folderIds: 'trash' }, status: 400, fields: ['folderIds'] },
+    { json: { emailIds: [UNREAD_ID], folderIds: [] }, status: 400, fields: ['folderIds'] },
+    { json: { emailIds: [UNREAD_ID], folderIds: Array(21).fill('inbox') }, status: 400, fields: ['folderIds'] },
     {
       json: { emailIds: [UNREAD_ID, UNREAD_ID, NO_ID, BOBS_ID, 'nonsense'], folderIds: ['trash', 'inbox'] },
       status: 200,

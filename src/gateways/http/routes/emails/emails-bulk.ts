@@ -3,7 +3,7 @@
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../../mail-format/ids.js';
-import { flag, list, record, text, textList, whole } from '../../fields.js';
+import { flag, record, shortList, text, textList, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { invalid, refused } from '../../problem.js';
 import { defineRoute, type Route, WRITE } from '../../route.js';
@@ -11,6 +11,7 @@ import { folderName } from '../folders/folder-parameters.js';
 
 const EXAMPLE_ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
 const MOST_IDS = 1000;
+const MOST_FOLDERS = 20;
 
 const changeCount = named('ChangeCount', record({ count: whole({ description: 'How many emails changed' }) }));
 const emailIds = textList(MOST_IDS, {
@@ -27,9 +28,14 @@ const bulkLabel = named(
     isLabelled: flag({ description: 'False takes the label off' }),
   }),
 );
-const bulkDelete = named('BulkDelete', record({ emailIds, folderIds: optional(list(folderName())) }), {
-  description: 'With `folderIds` only those that are in one of these folders at that moment, such as `trash`',
-});
+const bulkDelete = named(
+  'BulkDelete',
+  record({ emailIds, folderIds: optional(shortList(folderName(), 1, MOST_FOLDERS)) }),
+  {
+    description:
+      'With `folderIds` only those that are in one of these folders at that moment, such as `trash`; an email that is in another folder too stays there',
+  },
+);
 
 export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
   return [
@@ -123,10 +129,11 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       handler: async ({ principal, body }) => {
         const ids = possible(body.emailIds);
         if (ids.length === 0) return { status: 200, json: { count: 0 } };
-        const outcome = await mailboxes.of(principal.accountId).ask('remove', {
-          emailIds: ids,
-          ...(body.folderIds !== undefined && { inFolders: body.folderIds }),
-        });
+        const { folderIds: inFolders } = body;
+        const mailbox = mailboxes.of(principal.accountId);
+        const outcome = await (inFolders === undefined
+          ? mailbox.ask('remove', { emailIds: ids })
+          : mailbox.ask('removeFrom', { emailIds: ids, inFolders }));
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: { count: outcome.reply.removed } };
       },
