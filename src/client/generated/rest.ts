@@ -178,7 +178,7 @@ export interface BulkLabel {
   readonly isLabelled: boolean;
 }
 
-/** With `folderIds` only those that are in one of these folders at that moment, such as `trash` */
+/** With `folderIds` only those that are in one of these folders at that moment, such as `trash`; an email that is in another folder too stays there */
 export interface BulkDelete {
   /** Ids of emails; ids of no email of the account are ignored */
   readonly emailIds: readonly string[];
