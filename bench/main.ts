@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   realtime: () => import('./realtime.js'),
   rest: () => import('./rest.js'),
   indexing: () => import('./indexing.js'),
+  junk: () => import('./junk.js'),
   'word-index': () => import('./word-index.js'),
   imap: () => import('./imap.js'),
   'quiet-client': () => import('./quiet-client.js'),

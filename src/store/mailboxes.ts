@@ -4,6 +4,7 @@ import type { IndexedAddress } from '../mail-format/message-index.js';
 import type { SenderLists } from '../mail-format/senders.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes/changes.js';
+import type { JunkLesson } from './feedback/junk-lessons.js';
 import type { SharedDelivery } from './inline/shared-message.js';
 import type { Usage } from './limits/quotas.js';
 import type { CountedSending, SendingMinute } from './limits/sending.js';
@@ -68,6 +69,8 @@ export interface MailboxChange {
   readonly usage?: Usage | undefined;
   /** What the batch has sent to, and what was refused; absent: nothing. */
   readonly sent?: CountedSending | undefined;
+  /** What the batch teaches the junk filter; absent: nothing. */
+  readonly lessons?: readonly JunkLesson[] | undefined;
   /** Inbound rows that this commit consumes; it fails as a whole when one is already gone or its id is remembered. */
   readonly inbound: readonly string[];
   /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */

@@ -35,6 +35,7 @@ import { weightOf } from './commands/selection.js';
 import { filterQueries } from './filters/filter-queries.js';
 import { filterRunCommands, filterRunQueries } from './filters/filter-runs.js';
 import { filterCommands } from './filters/filters.js';
+import type { MailboxJunk } from './junk/mailbox-junk.js';
 import { automaticCommands, automaticQueries } from './outbound/automatic.js';
 import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
@@ -116,6 +117,8 @@ export interface MailboxSources {
   readonly bodyFilters: BodyFilterNotes;
   readonly filterRuns: FilterRunNotes;
   readonly automaticMail: AutomaticMailNotes;
+  /** Absent: no mail is judged by its words, and moves to and from Junk teach nothing. */
+  readonly junk?: MailboxJunk | undefined;
   readonly blobs: Pick<BlobStore, 'index' | 'read'>;
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
@@ -227,7 +230,7 @@ async function commitBatch(
   if (!isAllRead(unread)) {
     return { kind: 'again', prefetched: await readAlso(store, state.accountId, tx.prefetched, unread) };
   }
-  const change = tx.change(remembered);
+  const change = taughtBy(sources, tx, tx.change(remembered));
   if (change === undefined) {
     // A command without changes, such as a refusal, was decided on this state: check that no later owner has a newer one.
     const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
@@ -264,6 +267,12 @@ async function commitBatch(
   return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
 }
 
+/** The change with what it teaches the junk filter, where that learns. */
+function taughtBy({ junk }: MailboxSources, { dueMail }: MailboxTransaction, change: MailboxChange | undefined) {
+  const { lessons } = dueMail;
+  return change === undefined || lessons.length === 0 || junk?.learning === undefined ? change : { ...change, lessons };
+}
+
 /** Tells the node what its limits need: counts, reached limits, and sudden changes. */
 function tellLimits({ sending }: MailboxSources, { state, sending: changes }: MailboxTransaction): void {
   const { counted, exceeded, sudden } = changes;
@@ -274,7 +283,7 @@ function tellLimits({ sending }: MailboxSources, { state, sending: changes }: Ma
 
 /** Starts the work that a commit makes due. `dead`: the dead slots before the commit. */
 function startWork(
-  { search, bodyFilters, filterRuns, automaticMail, outbound, quotas = NO_QUOTAS }: MailboxSources,
+  { search, bodyFilters, filterRuns, automaticMail, outbound, junk, quotas = NO_QUOTAS }: MailboxSources,
   state: MailboxState,
   tx: MailboxTransaction,
   change: MailboxChange,
@@ -296,6 +305,7 @@ function startWork(
   if (filtersAwaitingBody.length > 0) bodyFilters.note(change.accountId);
   if (runs.length > 0) filterRuns.note(change.accountId);
   if (dueMail.some(({ isQueued }) => !isQueued)) automaticMail.note(change.accountId);
+  if (change.lessons !== undefined) junk?.learning?.note(change.accountId);
   for (const delivery of localDeliveries) outbound.deliverLocally(delivery);
   for (const id of tx.outbound.due) outbound.wakeQueue(change.accountId, id);
 }

@@ -21,11 +21,21 @@ export interface Config
   extends Readonly<
     Omit<
       Values,
-      'httpBind' | 'acmePort' | 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'
+      | 'httpBind'
+      | 'acmePort'
+      | 'tlsCert'
+      | 'tlsKey'
+      | 'vapidPublicKey'
+      | 'vapidPrivateKey'
+      | 'dkimSelector'
+      | 'dkimKey'
+      | 'junkFilter'
     >
   > {
   /** The address of plain HTTP and of metrics. */
   readonly httpBind: string;
+  /** Who learns from moves to and from Junk. */
+  readonly junkFilter: NonNullable<Values['junkFilter']>;
   /** `off` without a directory. */
   readonly acmePort: ListenerPort;
   /** PEM paths; the default pair comes first. */
@@ -86,6 +96,7 @@ function checkAgreement(values: Values, good: ReadonlySet<Key>, wrong: Wrong): v
   checkExposure(values, agree);
   checkPorts(values, agree);
   checkAcme(values, agree);
+  checkJunkFilter(values, agree);
 }
 
 function checkPairs(values: Values, agree: Agree): void {
@@ -161,6 +172,22 @@ function checkExposure(values: Values, agree: Agree): void {
   );
 }
 
+/** Checks that rspamd can be taught, where it is what learns. */
+function checkJunkFilter(values: Values, agree: Agree): void {
+  agree(
+    ['junkFilter', 'rspamdUrl'],
+    () => values.junkFilter !== 'rspamd' || values.rspamdUrl !== undefined,
+    'junkFilter',
+    'a value other than rspamd while MANSIO_RSPAMD_URL is not set',
+  );
+  agree(
+    ['rspamdControllerUrl', 'rspamdUrl'],
+    () => values.rspamdControllerUrl === undefined || values.rspamdUrl !== undefined,
+    'rspamdControllerUrl',
+    'a URL only together with MANSIO_RSPAMD_URL',
+  );
+}
+
 /** Checks that there is something to request a certificate for. */
 function checkAcme(values: Values, agree: Agree): void {
   agree(
@@ -195,6 +222,7 @@ function configOf(values: Values, env: Environment): Config {
     ...rest,
     httpBind: httpBindOf(values),
     dns: values.dns ?? values.outboundDns,
+    junkFilter: values.junkFilter ?? (values.rspamdUrl === undefined ? 'builtin' : 'rspamd'),
     acmePort: acmePortOf(values),
     acmeNames: acmeNamesOf(values),
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,

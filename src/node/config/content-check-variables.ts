@@ -1,6 +1,8 @@
 // Declares the settings that say which mail is refused, deferred or put into Junk; variables.ts joins them with the others.
-import { type BlockListSetting, blockLists, flag, httpUrl, oneOf, withoutKeys } from './values.js';
+import { type BlockListSetting, blockLists, flag, hidden, httpUrl, identifier, oneOf, withoutKeys } from './values.js';
 import { variable } from './variable.js';
+
+type JunkFilter = 'builtin' | 'rspamd' | 'off';
 
 const NONE = { byDefault: 'none' } as const;
 
@@ -23,6 +25,27 @@ export const contentChecks = {
     httpUrl,
     'The worker of an [rspamd](junk.md#rspamd) that judges mail before it is accepted, `http://host:11333`.',
     NONE,
+  ),
+  rspamdControllerUrl: variable<string | undefined, undefined>(
+    'MANSIO_RSPAMD_CONTROLLER_URL',
+    undefined,
+    httpUrl,
+    'The controller of that rspamd, `http://host:11334`: moves to and from Junk [teach it](junk.md#rspamd-learns).',
+    NONE,
+  ),
+  rspamdPassword: variable<string | undefined, undefined>(
+    'MANSIO_RSPAMD_PASSWORD',
+    undefined,
+    identifier,
+    'The password of the controller of rspamd, where it wants one.',
+    { ...NONE, shown: hidden },
+  ),
+  junkFilter: variable<JunkFilter | undefined, undefined>(
+    'MANSIO_JUNK_FILTER',
+    undefined,
+    oneOf('builtin', 'rspamd', 'off'),
+    'Who learns from moves to and from Junk: `builtin` is the [filter of each account](junk.md#the-built-in-filter), which then judges its mail; `rspamd` is the controller of rspamd; `off` is nobody.',
+    { byDefault: '`rspamd` where `MANSIO_RSPAMD_URL` is set, else `builtin`' },
   ),
   contentCheckFailure: variable(
     'MANSIO_CONTENT_CHECK_FAILURE',

@@ -35,6 +35,7 @@ import { shareOfMemory } from '../processes/process-share.js';
 import { senderRewriting, startArrivalMail } from './arrival-mail.js';
 import type { ClusterAccess } from './cluster.js';
 import { addJob, type EngineContext, STOP_MS, watched } from './engine-context.js';
+import { startJunkFilter } from './junk-filter.js';
 import type { EngineStores } from './stores.js';
 
 export interface EngineMailboxes {
@@ -84,6 +85,7 @@ export async function startMailboxes(
   const filterRuns = startFilterRunning({ texts: stores.texts, mailboxes, log });
   addJob(context, 'runs of filters', () => filterRuns.stop());
   const automaticMail = startArrivalMail(context, stores, { directory, rewriting, mailboxes, ownership });
+  const junk = await startJunkFilter(context, stores, ownership);
   const behavior = mailboxBehavior({
     store: stores.mailboxRows,
     texts: stores.texts,
@@ -91,6 +93,7 @@ export async function startMailboxes(
     bodyFilters,
     filterRuns,
     automaticMail,
+    junk,
     inlineMessages,
     blobs: stores.blobs,
     outbound: {

@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { ForwardMeter } from '../../actors/mailbox/background/automatic-mail.js';
+import type { JunkLearningOptions } from '../../actors/mailbox/background/junk-learning.js';
 import type { MergeMeter } from '../../actors/mailbox/search/search-merging.js';
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { SendingMeter } from '../../actors/sending/meter.js';
@@ -42,6 +43,7 @@ import {
   smtpMeter,
   submissionMeter,
 } from './gateway-metrics.js';
+import { junkMeter } from './junk-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { sendingMeter } from './sending-metrics.js';
 import { smtpClientMeter } from './smtp-client-metrics.js';
@@ -73,6 +75,7 @@ export interface Metrics {
   readonly forwards: ForwardMeter;
   readonly certificates: CertificateMeter;
   readonly feedback: FeedbackMeter;
+  readonly junk: JunkLearningOptions['meter'];
   watchEngine(parts: EngineParts): void;
   /** `path`: the data directory. */
   watchDisk(path: string): void;
@@ -145,6 +148,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     forwards: forwardMeter(families),
     certificates: certificateMeter(families),
     feedback: feedbackMeter(families),
+    junk: junkMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),
     watchDisk: (path) => watchDisk(families, path),
     watchCertificates: (certificates) => watchCertificates(families, certificates),

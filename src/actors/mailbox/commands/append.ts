@@ -10,7 +10,7 @@ import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { newEmail } from './new-email.js';
-import { endPlacements, modseqsOf } from './placing.js';
+import { endPlacements, modseqsOf, teach } from './placing.js';
 import { quotaToRead } from './prefetch.js';
 import { folderAt, folderNamed } from './selection.js';
 
@@ -57,7 +57,9 @@ function appendMessages(
   if (tx.exceedsQuota(addedBy(tx, messages, copies, replaced))) return { refusal: 'overQuota' };
   tx.begin();
   const emails = messages.map((message) => add(tx, folder, message, all));
-  copies.replace(emails.map(({ emailId }) => tx.find(emailId)));
+  const slots = emails.map(({ emailId }) => tx.find(emailId));
+  if (folder.role === 'junk') teach(tx, slots, true);
+  copies.replace(slots);
   if (replaced !== undefined && tx.folders.uid(replaced.folderId, replaced.slot) !== 0) {
     endPlacements(tx, [replaced.slot], replaced.folderId);
   }

@@ -29,7 +29,7 @@ import {
   NO_FORWARDS,
   sendOnward,
 } from './forwarding.js';
-import { goesToJunk } from './junk-verdict.js';
+import { goesToJunk, looksJunk } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
 
 interface Mail {
@@ -47,6 +47,7 @@ interface Mail {
 
 /** The envelope of mail that another component has stored. */
 const UNKNOWN_ENVELOPE: ArrivedEnvelope = { sender: '', recipient: null };
+const JUDGED_INLINE = { judged: { blob: null } };
 const NO_FLAGS = { bits: 0, keywords: [] };
 
 type Names = 'deliver' | 'announce' | 'applyBodyFilters';
@@ -54,11 +55,12 @@ type Names = 'deliver' | 'announce' | 'applyBodyFilters';
 export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
   deliver: {
     reads(mail, state) {
-      if ('inlineId' in mail) return undefined;
+      if ('inlineId' in mail) return mail.isJunk === true ? undefined : JUDGED_INLINE;
       const { inboundId, blob, summary, bounce } = mail;
       const isFiltered = !goesToJunk(state.senders, summary.fromAddress, mail) && !state.isDelivered(inboundId);
       const script = isFiltered ? activeScript(state.sieve) : undefined;
       return {
+        ...(isFiltered && { judged: { blob } }),
         ...(script !== undefined && { scripted: { blob, readsBody: readsBody(state.sieve, script) } }),
         ...(isFiltered && { filtered: { blob, facts: factsOf(summary) } }),
         ...(bounce !== undefined && { outbound: { returned: bounce.messageId } }),
@@ -95,7 +97,11 @@ function deliver(
   if (tx.isConsumed(inboundId)) return isInline ? { refusal: 'unstored' } : { reply: { emailId: null } };
   if (isBounceEarly(tx, mail)) return { refusal: 'attemptUnderWay' };
   const { blob, summary } = opened.messages[0]!;
-  const isJunk = goesToJunk(tx.senders, summary.fromAddress, mail);
+  const suspected =
+    goesToJunk(tx.senders, summary.fromAddress, mail) || looksJunk(tx, mail, opened.messages[0]!, inlineMessage);
+  // What the message looks like is read from the store.
+  if (suspected === 'unstored') return tx.messages.decline();
+  const isJunk = suspected;
   const read = isInline ? readInline(tx, isJunk, inlineMessage) : tx.prefetched.messages.get(blob);
   const scripted = isInline ? scriptedInline(tx, isJunk, inlineMessage) : scriptedStored(tx, isJunk, blob);
   // Filters read bodies from the store.

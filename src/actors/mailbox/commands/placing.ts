@@ -1,5 +1,5 @@
 // Emails in folders: copied, moved, expunged. An email has one placement per folder (arriving.ts). A move into or out of Junk is the user's
-// judgment of the email and sets `$Junk` or `$NotJunk` (RFC 9051 §2.3.2).
+// judgment of the email and sets `$Junk` or `$NotJunk` (RFC 9051 §2.3.2). Such a move, and a copy like it, teaches the junk filter.
 import { JUNK, NOT_JUNK } from '../../../mail-format/flags.js';
 import type { FolderRole, FolderRow } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
@@ -15,6 +15,8 @@ import { folderNamed, rangesOf, selected, type UidRange } from './selection.js';
 const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);
 /** The most placements that one command ends: it plans them one by one, and other accounts wait during that turn of the event loop. */
 const MOST_EXPUNGED = 2_500;
+/** The most emails of a command that teach the junk filter. */
+const MOST_TAUGHT = 1_000;
 export const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 
 export const copy = { reads: quotaToRead, plan: copyEmails };
@@ -39,6 +41,8 @@ function copyEmails(
   let arrived: readonly number[] = slots;
   changing(tx, arriving, () => {
     arrived = arrive(tx, arrival);
+    if (target.role === 'junk') teach(tx, arrived, true);
+    else if (target.role !== 'trash' && isJunkFolder(tx, folderId)) teach(tx, arrived, false);
     copies.replace(arrived);
   });
   return {
@@ -158,13 +162,19 @@ function judgeJunk(
   const junk = tx.folders.rowOf('junk').id;
   if (target.id === junk) {
     setJunk(tx, arrived, JUNK);
+    teach(tx, arrived, true);
   } else if (target.role !== 'trash') {
-    setJunk(
-      tx,
-      arrived.filter((_, i) => left.get(slots[i]!)!.includes(junk)),
-      NOT_JUNK,
-    );
+    const taken = arrived.filter((_, i) => left.get(slots[i]!)!.includes(junk));
+    setJunk(tx, taken, NOT_JUNK);
+    teach(tx, taken, false);
   }
+}
+
+const isJunkFolder = (tx: MailboxTransaction, folderId: string | undefined) => folderId === tx.folders.rowOf('junk').id;
+
+/** The commit notes the lessons; they are learnt after it (decision 0106). */
+export function teach(tx: MailboxTransaction, slots: readonly number[], isJunk: boolean): void {
+  for (const slot of slots.slice(0, MOST_TAUGHT)) tx.dueMail.lessons.push({ emailId: tx.id(slot), isJunk });
 }
 
 function setJunk(tx: MailboxTransaction, slots: readonly number[], bit: typeof JUNK | typeof NOT_JUNK): void {

@@ -14,6 +14,8 @@ import type { DeclaredReads } from '../../runtime/behavior.js';
 import type { MailboxSending } from '../../sending/protocol.js';
 import { type Asking, looksInside, unreadParts } from '../filters/filter-match.js';
 import { factsOf, type JudgedMessage, type ReadMessage, readParts } from '../filters/filter-reads.js';
+import { type JudgedByWords, type JunkReads, readForJunk } from '../junk/junk-reads.js';
+import type { MailboxJunk } from '../junk/mailbox-junk.js';
 import { type CopyReads, NO_COPY_READS } from '../outbound/copy-reads.js';
 import type { ReservedSlots } from '../outbound/delivery-slots.js';
 import {
@@ -42,6 +44,8 @@ export interface CommandReads {
   readonly filtered?: JudgedMessage;
   /** A message that the active script judges. */
   readonly scripted?: ScriptedMessage;
+  /** A message that is judged by what the account has taught. */
+  readonly judged?: JudgedByWords;
   /** A filter that the command creates. */
   readonly filter?: Asking;
   readonly outbound?: OutboundReads;
@@ -66,6 +70,8 @@ export interface Prefetched {
   /** What the active script looks at in messages, by blob. */
   readonly scripted: ScriptedMessages;
   readonly outbound: OutboundPrefetched;
+  /** Absent when nothing is judged by its words. */
+  readonly junk?: JunkReads | undefined;
   /** Undefined without a limit, or when no command adds emails. */
   readonly quota?: Quota | undefined;
   /** Undefined when nothing is limited, or no command sends. */
@@ -96,6 +102,7 @@ export interface PrefetchSources extends OutboundPrefetchSources {
     OutboundPrefetchSources['store'] &
     SendingSources['store'];
   readonly texts: EmailTexts;
+  readonly junk?: Pick<MailboxJunk, 'words'> | undefined;
   readonly quotas?: Pick<MailboxQuotas, 'of'>;
   readonly sending?: MailboxSending;
   readonly log: Pick<Logger, 'warn'>;
@@ -114,15 +121,18 @@ export function prefetch(
   const quota = isAdding ? sources.quotas?.of(state.accountId) : undefined;
   const sending = prefetchSending(sources, state, declared, clock.now());
   const rows = prefetchRows(sources, state, declared);
-  const judged = declared.flatMap(({ reads }) => reads.scripted ?? []);
-  if (quota === undefined && sending === undefined && judged.length === 0) return rows;
-  const scripted = judged.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, judged);
-  const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted] as const;
+  const run = declared.flatMap(({ reads }) => reads.scripted ?? []);
+  const judged = declared.flatMap(({ reads }) => reads.judged ?? []);
+  const junk = readForJunk(sources, state.accountId, judged);
+  if (quota === undefined && sending === undefined && junk === undefined && run.length === 0) return rows;
+  const scripted = run.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, run);
+  const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted, junk] as const;
   return Promise.all(asked).then(
-    ([read, quota, sending, scripted]) => ({
+    ([read, quota, sending, scripted, junk]) => ({
       ...read,
       quota,
       sending,
+      junk,
       ...(scripted !== undefined && { scripted: scripted.messages, release: scripted.release }),
     }),
     async (error: unknown) => {

@@ -1,5 +1,6 @@
 // The due automatic mail of a transaction (docs/decisions/0097) as if the batch so far were committed.
 import type { Change, ChangeContent } from '../../../store/changes/changes.js';
+import type { JunkLesson } from '../../../store/feedback/junk-lessons.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import type { Forwarding } from '../../../store/preferences.js';
 import type { MailboxState } from './state.js';
@@ -18,6 +19,8 @@ export class DueMailChanges {
   /** Undefined: ended. */
   readonly #written = new Map<string, DueMail | undefined>();
   readonly vacation: VacationChanges;
+  /** What the batch teaches the junk filter: no record, because the mailbox itself does not change. */
+  readonly lessons: JunkLesson[] = [];
   #forwarding: Forwarding;
   /** Rows that the batch adds, less those that it ends. */
   #further = 0;

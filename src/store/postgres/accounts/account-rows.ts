@@ -55,6 +55,9 @@ export const ACCOUNT_TABLES = [
   'sent_counts',
   'known_recipients',
   'vacation_answered',
+  'due_junk_lessons',
+  'junk_lessons',
+  'junk_words',
 ] as const;
 
 export const accountColumns = (sql: Sql | SqlTransaction) => sql`

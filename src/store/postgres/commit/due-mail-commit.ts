@@ -1,9 +1,10 @@
-// Mail that the server sends because mail arrived (decision 0097), in PostgreSQL: the part of the mailbox commit that writes it. Most
-// commits have none.
+// Mail that the server sends because mail arrived (decision 0097), in PostgreSQL: the part of the mailbox commit that writes it,
+// together with the lessons of the junk filter. Most commits have none.
 import { coalesce } from '../../changes/coalesced-changes.js';
 import type { DueMail } from '../../mailbox-rows.js';
 import type { MailboxChange } from '../../mailboxes.js';
 import type { Pieces } from '../driver/statement-pieces.js';
+import { writeJunkLessons } from './junk-lessons-commit.js';
 
 type Detail = Omit<DueMail, 'id' | 'kind' | 'blob'>;
 
@@ -29,8 +30,10 @@ export function writeDueMail(sql: Pieces, changes: readonly MailboxChange[]) {
     for (const { id, kind, blob, ...detail } of dueMail) due.push({ a, id, kind, blob: `\\x${blob}`, detail });
     for (const id of dueMailEnded) ended.push({ a, id });
   }
-  if (due.length + ended.length === 0) return sql``;
+  const lessons = writeJunkLessons(sql, changes);
+  if (due.length + ended.length === 0) return lessons;
   return sql`
+    ${lessons}
     , due_mail as (
       insert into due_automatic_mail (account_id, id, kind, blob, detail)
       select a, id, kind, blob, detail from json_to_recordset(${JSON.stringify(due)}::json)

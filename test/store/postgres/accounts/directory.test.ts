@@ -81,6 +81,9 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into sieve_tracked_keys (account_id, key, until) values (${id}, 'x', now())`;
     await sql`insert into due_automatic_mail (account_id, id, kind, blob, detail)
       values (${id}, ${randomUUID()}, 'forward', ${blob}, '{}')`;
+    await sql`insert into due_junk_lessons (account_id, email_id, is_junk) values (${id}, ${randomUUID()}, true)`;
+    await sql`insert into junk_lessons (account_id, message, is_junk) values (${id}, ${blob}, true)`;
+    await sql`insert into junk_words (account_id, words) values (${id}, '')`;
     await sql`insert into annotations (account_id, folder_id, name, value)
       values (${id}, ${randomUUID()}, '/private/comment', ${Buffer.from('x')})`;
     await sql`insert into passkeys (id, account_id, name, rp_id, credential_id, public_key, counter, transports)

@@ -1,0 +1,86 @@
+// Judges arriving mail by what its account has learnt (decision 0106): a message in memory when its delivery is planned, a stored one before
+// that.
+import { junkCut, rangesOf } from '../../../mail-format/junk/junk-cut.js';
+import { junkTokens, tokensOfMessage } from '../../../mail-format/junk/junk-tokens.js';
+import { looksLikeJunk } from '../../../mail-format/junk/junk-verdict.js';
+import type { JunkWords } from '../../../mail-format/junk/junk-words.js';
+import type { BlobContent, BlobStore } from '../../../store/blobs.js';
+import type { AccountWords } from './mailbox-junk.js';
+
+/** The stored message that is judged; null for one in memory. */
+export interface JudgedByWords {
+  readonly blob: string | null;
+}
+
+export interface JunkReads {
+  readonly words: JunkWords;
+  /** Stored messages that look like junk, by blob. */
+  readonly junk: ReadonlySet<string>;
+}
+
+interface Sources {
+  readonly junk?: { readonly words?: AccountWords | undefined } | undefined;
+  readonly blobs: Pick<BlobStore, 'index' | 'read'>;
+}
+
+/** Undefined when nothing is judged. Never rejects: what cannot be read is no junk. */
+export function readForJunk(
+  { junk, blobs }: Sources,
+  accountId: string,
+  judged: readonly JudgedByWords[],
+): JunkReads | undefined | Promise<JunkReads | undefined> {
+  if (judged.length === 0 || junk?.words === undefined) return undefined;
+  const words = junk.words.of(accountId);
+  const stored = judged.flatMap(({ blob }) => blob ?? []);
+  if (words instanceof Promise) return words.then((read) => read && judgeStored(blobs, read, stored));
+  return words && judgeStored(blobs, words, stored);
+}
+
+function judgeStored(
+  blobs: Sources['blobs'],
+  words: JunkWords,
+  stored: readonly string[],
+): JunkReads | Promise<JunkReads> {
+  if (stored.length === 0) return { words, junk: new Set() };
+  const looks = async (blob: string) => {
+    const tokens = await storedTokens(blobs, blob).catch(() => undefined);
+    return tokens !== undefined && looksLikeJunk(tokens, words) ? [blob] : [];
+  };
+  return Promise.all(stored.map(looks)).then((found) => ({ words, junk: new Set(found.flat()) }));
+}
+
+/** The tokens of a stored message; undefined when there is no such blob. @throws StoreFault */
+export async function storedTokens(
+  blobs: Pick<BlobStore, 'index' | 'read'>,
+  blob: string,
+): Promise<Uint32Array | undefined> {
+  const index = await blobs.index(blob);
+  if (index === undefined) return undefined;
+  const cut = junkCut(index);
+  const pieces = await Promise.all(rangesOf(cut).map(({ start, end }) => blobs.read(blob, start, end)));
+  return junkTokens(index, cut, pieces);
+}
+
+/** Whether a message in memory looks like junk; `unstored` when its octets are not in memory. */
+export function looksInlineJunk(
+  content: Pick<BlobContent, 'index' | 'chunks'>,
+  { words }: JunkReads,
+): boolean | 'unstored' {
+  const { index } = content;
+  const pieces = content.chunks();
+  if (!(Symbol.iterator in pieces)) return 'unstored';
+  const cut = junkCut(index);
+  const end = Math.max(...rangesOf(cut).map((range) => range.end));
+  return looksLikeJunk(tokensOfMessage(index, cut, startOf(pieces, end)), words);
+}
+
+function startOf(pieces: Iterable<Uint8Array>, end: number): Uint8Array {
+  const read: Uint8Array[] = [];
+  let missing = end;
+  for (const piece of pieces) {
+    read.push(piece.subarray(0, missing));
+    missing -= read.at(-1)!.length;
+    if (missing === 0) break;
+  }
+  return read.length === 1 ? read[0]! : Buffer.concat(read);
+}

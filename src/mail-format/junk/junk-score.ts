@@ -1,0 +1,80 @@
+// The score of a message: how much its tokens look like junk. Each token has Robinson's estimate, and the geometric means of all estimates
+// make the score (G. Robinson, A Statistical Approach to the Spam Problem, Linux Journal 107, 2003). On mail with pairs of words, whose
+// estimates depend on each other, the means divide better than Fisher's method, whose scores lie at the ends (decision 0106).
+import type { JunkWords } from './junk-words.js';
+import { MOST_TOKENS } from './token-set.js';
+
+/** The weight of the assumption that a token says nothing, in messages. */
+const ASSUMED_WEIGHT = 0.1;
+/** Tokens nearer to the middle than this do not count; the farthest are at 0.5. */
+const LEAST_STRENGTH = 0.45;
+/** The tokens that say most decide. */
+const MOST_DECIDING = 100;
+const FACTORS = 40;
+/** The steps of strength between which tokens are told apart. */
+const STEPS = 255;
+
+/** Returns a number from 0 (ham) to 1 (junk); 0.5 when nothing is known. */
+export function junkScore(tokens: Uint32Array, words: JunkWords): number {
+  const deciding = strongest(tokens, words);
+  const count = deciding.length;
+  if (count === 0) return 0.5;
+  let junk = 0;
+  let ham = 0;
+  // A logarithm of a product costs less than the sum of many; the products of so few factors are no zeros.
+  for (let start = 0; start < count; start += FACTORS) {
+    let junkProduct = 1;
+    let hamProduct = 1;
+    for (let i = start; i < Math.min(count, start + FACTORS); i++) {
+      junkProduct *= 0.5 - deciding[i]!;
+      hamProduct *= 0.5 + deciding[i]!;
+    }
+    junk += Math.log(junkProduct);
+    ham += Math.log(hamProduct);
+  }
+  const looksJunk = 1 - Math.exp(junk / count);
+  const looksHam = 1 - Math.exp(ham / count);
+  return looksJunk / (looksJunk + looksHam);
+}
+
+/** Memory that all verdicts use, one after the other. */
+const strengths = new Float64Array(MOST_TOKENS);
+
+/** How far the tokens are from the middle, -0.5 to 0.5. */
+function strongest(tokens: Uint32Array, words: JunkWords): Float64Array {
+  const { junk, ham } = words;
+  let count = 0;
+  for (const token of tokens) {
+    const place = words.placeOf(token);
+    if (place < 0) continue;
+    const inJunk = words.junkAt(place);
+    const inHam = words.hamAt(place);
+    const occurring = inJunk + inHam;
+    if (occurring === 0) continue;
+    const shareOfJunk = inJunk / Math.max(1, junk);
+    const shareOfHam = inHam / Math.max(1, ham);
+    const estimate = shareOfJunk / (shareOfJunk + shareOfHam);
+    const strength = (occurring * (estimate - 0.5)) / (ASSUMED_WEIGHT + occurring);
+    if (strength >= LEAST_STRENGTH || strength <= -LEAST_STRENGTH) strengths[count++] = strength;
+  }
+  return decisive(strengths.subarray(0, count));
+}
+
+/** Returns those that are the farthest from the middle. They are counted by their strength, because to sort them takes longer. */
+function decisive(all: Float64Array): Float64Array {
+  if (all.length <= MOST_DECIDING) return all;
+  const counts = new Uint16Array(STEPS + 1);
+  for (const strength of all) counts[stepOf(strength)]!++;
+  let least = STEPS;
+  let chosen = 0;
+  while (chosen + counts[least]! <= MOST_DECIDING) chosen += counts[least--]!;
+  // The step in which the limit lies has a part of them, the first ones.
+  let left = MOST_DECIDING - chosen;
+  return all.filter((strength) => {
+    const step = stepOf(strength);
+    return step > least || (step === least && left-- > 0);
+  });
+}
+
+const stepOf = (strength: number): number =>
+  Math.floor(((Math.abs(strength) - LEAST_STRENGTH) / (0.5 - LEAST_STRENGTH)) * STEPS);

@@ -1,0 +1,33 @@
+// Whether a message is junk, from its score and from what has been learnt. Nothing is junk before enough messages of both kinds are learnt.
+import { junkScore } from './junk-score.js';
+import type { JunkWords } from './junk-words.js';
+
+/** Messages of each kind that must be learnt. */
+export const FEWEST_LEARNT = 20;
+/**
+ * The cut-off lies a little above the scores that other mail of the account had before it was learnt, within these bounds: whose mail looks
+ * harmless has more junk found, and who gets mail that looks like junk loses none of it.
+ */
+const LOWEST_CUT = 0.55;
+const HIGHEST_CUT = 0.7;
+const MARGIN = 0.13;
+/** The share of the ceiling that is left when another message is learnt: after 350 of them, half. */
+const REMEMBERED = 0.998;
+
+export const isReady = ({ junk, ham }: Pick<JunkWords, 'junk' | 'ham'>): boolean =>
+  junk >= FEWEST_LEARNT && ham >= FEWEST_LEARNT;
+
+export function looksLikeJunk(tokens: Uint32Array, words: JunkWords): boolean {
+  return isReady(words) && junkScore(tokens, words) >= cutOf(words);
+}
+
+/** Learns a message; other mail also says where the cut-off is. */
+export function learnMessage(tokens: Uint32Array, isJunk: boolean, words: JunkWords): void {
+  if (!isJunk && isReady(words)) {
+    const score = 1_000 * junkScore(tokens, words);
+    words.ceiling = Math.round(Math.max(score, REMEMBERED * words.ceiling));
+  }
+  words.learn(tokens, isJunk);
+}
+
+const cutOf = ({ ceiling }: JunkWords): number => Math.min(HIGHEST_CUT, Math.max(LOWEST_CUT, ceiling / 1_000 + MARGIN));

@@ -1,0 +1,62 @@
+// The junk filter of a node (decision 0106): the words that its accounts have learnt, or rspamd as the one that learns.
+import {
+  type JunkLearningOptions,
+  startJunkLearning,
+  type Teacher,
+} from '../../actors/mailbox/background/junk-learning.js';
+import { KnownWords } from '../../actors/mailbox/junk/known-words.js';
+import type { MailboxJunk } from '../../actors/mailbox/junk/mailbox-junk.js';
+import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
+import { postgresJunkLessons } from '../../store/postgres/mailbox/junk-lessons.js';
+import { addJob, type EngineContext } from './engine-context.js';
+import type { EngineStores } from './stores.js';
+
+/** How often accounts are looked for whose lessons nobody has reported. */
+const LOOK_MS = 5_000;
+const NO_METER = { taught: () => undefined };
+
+/** Undefined where nobody judges mail by its words, and nobody learns. */
+export async function startJunkFilter(
+  context: EngineContext,
+  { blobs }: Pick<EngineStores, 'blobs'>,
+  ownership: Pick<Ownership, 'owned'>,
+): Promise<MailboxJunk | undefined> {
+  const { config, log, node, observability } = context;
+  if (config.junkFilter === 'off') return undefined;
+  const store = node.breaker.guard(postgresJunkLessons(node.sql));
+  const words = config.junkFilter === 'builtin' ? new KnownWords(store, log) : undefined;
+  const teacher = words === undefined ? await teacherOf(context, blobs) : undefined;
+  let learner: JunkLearningOptions['learner'];
+  if (words !== undefined) learner = { words };
+  else if (teacher !== undefined) learner = { teacher };
+  else return undefined;
+  const learning = startJunkLearning({
+    store,
+    blobs,
+    learner,
+    owned: () => ownership.owned,
+    meter: observability.metrics?.junk ?? NO_METER,
+    log,
+    lookMs: LOOK_MS,
+  });
+  addJob(context, 'lessons of the junk filter', () => learning.stop());
+  return { learning, words };
+}
+
+/** Undefined without the address of the controller: then rspamd does not learn from moves. */
+async function teacherOf({ config }: EngineContext, blobs: EngineStores['blobs']): Promise<Teacher | undefined> {
+  const { rspamdControllerUrl: url, rspamdPassword: password } = config;
+  if (url === undefined) return undefined;
+  const [{ rspamdTeacher }, { RspamdServer }] = await Promise.all([
+    import('../../message-checks/rspamd/rspamd-teacher.js'),
+    import('../../message-checks/rspamd/rspamd-server.js'),
+  ]);
+  return rspamdTeacher({
+    server: new RspamdServer(url),
+    password,
+    async message(blob) {
+      const index = await blobs.index(blob);
+      return index && blobs.stream(blob, 0, index.size);
+    },
+  });
+}

@@ -1,0 +1,117 @@
+// Tests on whole nodes that moves to and from Junk teach: the account's own filter, which then judges its mail, over a restart, and a real
+// rspamd, which learns each message once.
+import { generatedMail } from '../../../dev/junk-mail.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { FEWEST_LEARNT } from '../../../src/mail-format/junk/junk-verdict.js';
+import { imapFlow } from '../../support/clients/imap-programs.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { startRspamd } from '../../support/peers/rspamd.js';
+import test from '../../support/test.js';
+import { testWith } from '../../support/test-with.js';
+import { until } from '../../support/until.js';
+
+async function anna(node: TestNode) {
+  const sql = await storeOf(node);
+  const account = await createAccount(sql, 'anna@example.test', ['app', 'imap']);
+  const counts = async () => {
+    const [row] = await sql<{ due: number; learnt: number; junk: number }[]>`
+      select (select count(*)::int from due_junk_lessons) as due, count(*)::int as learnt,
+        (count(*) filter (where is_junk))::int as junk from junk_lessons`;
+    return row!;
+  };
+  return { sql, account, counts };
+}
+
+test('moves of an IMAP program teach the filter of the account: the next junk goes to Junk, and other mail does not', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const { sql, account, counts } = await anna(node);
+  const mail = [...generatedMail(3, FEWEST_LEARNT + 20)];
+  const junk = mail.flatMap(({ message, isJunk }) => (isJunk ? [message] : []));
+  const letters = mail.flatMap(({ message, isJunk }) => (isJunk ? [] : [message]));
+  const client = imapFlow(node, account);
+  await client.connect();
+  for (const letter of letters.slice(0, FEWEST_LEARNT)) await client.append('INBOX', letter, ['\\Seen']);
+  const spam: number[] = [];
+  for (const one of junk.slice(0, FEWEST_LEARNT)) {
+    const appended = await client.append('INBOX', one);
+    if (appended !== false) spam.push(appended.uid!);
+  }
+  await client.mailboxOpen('INBOX');
+  await client.messageMove(spam.join(','), 'Junk', { uid: true });
+  const twice = { due: 0, learnt: 2 * FEWEST_LEARNT, junk: FEWEST_LEARNT };
+  await until(async () => JSON.stringify(await counts()) === JSON.stringify(twice));
+  // There and back: the message is no junk any more, and then it is again.
+  await client.mailboxOpen('Junk');
+  const [first] = (await client.search({ all: true }, { uid: true })) as number[];
+  const moved = await client.messageMove(String(first), 'INBOX', { uid: true });
+  await until(async () => (await counts()).junk === FEWEST_LEARNT - 1 && (await counts()).due === 0);
+  await client.mailboxOpen('INBOX');
+  const there = moved === false ? undefined : moved.uidMap?.get(first!);
+  await client.messageCopy(String(there), 'Junk', { uid: true });
+  await until(async () => JSON.stringify(await counts()) === JSON.stringify(twice));
+  await client.logout();
+
+  await node.kill('SIGKILL');
+  const again = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_DATA_DIR: node.dataDir });
+  const smtp = await SmtpClient.greeted(`127.0.0.1:${port(again, 'mx')}`);
+  const mailbox = new MailboxClient(again, account.key);
+  const total = async (folder: string) => (await mailbox.get<EmailList>(`/api/folders/${folder}/emails`)).totalCount;
+  const before = [await total('junk'), await total('inbox')];
+  for (const message of [...junk.slice(-10), ...letters.slice(-10)])
+    t.is((await smtp.send('bo@peer.test', [account.email], message.toString('latin1'))).code, 250);
+  const found = [(await total('junk')) - before[0]!, (await total('inbox')) - before[1]!];
+  t.true(found[0]! >= 5 && found[0]! <= 10, `${found[0]} of 10 junk messages are found`);
+  t.is(found[0]! + found[1]!, 20);
+  t.true(found[1]! >= 10, `${found[1]} messages are in the inbox`);
+  // An allowed sender wins over the filter.
+  await mailbox.request('PUT', '/api/senders', { allowed: ['friend.test'], blocked: [] });
+  const friendly = junk
+    .at(-1)!
+    .toString('latin1')
+    .replace(/^From: .*$/m, 'From: <bo@friend.test>');
+  const inbox = await total('inbox');
+  t.is((await smtp.send('bo@friend.test', [account.email], friendly)).code, 250);
+  t.is((await total('inbox')) - inbox, 1);
+  await sql.end();
+  t.is((await again.stop()).code, 0);
+});
+
+testWith('rspamd')('moves over REST teach rspamd, which learns a message once', async (t) => {
+  const rspamd = await startRspamd(t);
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_RSPAMD_URL: rspamd.url,
+    MANSIO_RSPAMD_CONTROLLER_URL: rspamd.controller,
+  });
+  const { sql, account } = await anna(node);
+  const mailbox = new MailboxClient(node, account.key);
+  const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const [letter] = [...generatedMail(4, 1)];
+  t.is((await smtp.send('bo@peer.test', [account.email], letter!.message.toString('latin1'))).code, 250);
+  const [email] = await mailbox.inbox();
+  const learnt = async () => {
+    const answer = (await (await fetch(`${rspamd.controller}/stat`)).json()) as {
+      statfiles: { symbol: string; revision: number }[];
+    };
+    const revision = (symbol: string) => answer.statfiles.find((file) => file.symbol === symbol)?.revision ?? 0;
+    return [revision('BAYES_SPAM'), revision('BAYES_HAM')];
+  };
+  const move = async (role: string) => {
+    const body = { emailIds: [email!.id], folderId: role };
+    const response = await mailbox.request('POST', '/api/emails/bulk/move', body);
+    t.is(response.status, 200, await response.text());
+    await until(async () => (await sql`select from due_junk_lessons`).length === 0);
+  };
+  await move('junk');
+  t.deepEqual(await learnt(), [1, 0]);
+  // It is in Junk already: that is no further lesson, and a repeated one is refused by rspamd.
+  await sql`insert into due_junk_lessons (account_id, email_id, is_junk) values (${account.id}, ${email!.id}, true)`;
+  await until(async () => (await sql`select from due_junk_lessons`).length === 0);
+  t.deepEqual(await learnt(), [1, 0]);
+  await move('inbox');
+  t.is((await learnt())[1], 1);
+  await sql.end();
+  t.is((await node.stop()).code, 0);
+});
