@@ -9,7 +9,7 @@ const HTML_OCTETS = 6 * 1024;
 const MOST_TEXTS = 2;
 
 /** A text, and where its octets are. */
-export interface CutText {
+interface CutText {
   readonly part: Pick<IndexedPart, 'subtype' | 'encoding'>;
   readonly range: OctetRange;
 }
