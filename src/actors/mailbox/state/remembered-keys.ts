@@ -13,6 +13,12 @@ export class RememberedKeys {
   readonly #most: number;
   /** Null: forgotten. */
   readonly #written = new Map<string, number | null>();
+  /** The keys of `#written` that are not forgotten. */
+  #live = 0;
+  /** Committed keys that are not in `#written`; undefined until a key is remembered. */
+  #kept: Map<string, number> | undefined;
+  /** When the keys of `#kept` were last compared with the time, in ms since the epoch. */
+  #comparedAt: number | undefined;
 
   constructor(committed: Pick<LazyMap<string, number>, 'get' | 'entries'>, most: number) {
     this.#committed = committed;
@@ -27,14 +33,35 @@ export class RememberedKeys {
 
   /** The change that remembers the key: expired keys leave, and the first ones when there are too many. */
   change(key: string, until: number, now: number): KeyChange {
-    const kept = this.#committed.entries().filter(([one]) => !this.#written.has(one));
-    const most = this.#most - 1 - this.#written.size;
-    const forgotten = kept.flatMap(([one, end], i) => (end <= now || kept.length - i > most ? [one] : []));
-    return { key, until, forgotten };
+    this.#kept ??= new Map(this.#committed.entries().filter(([one]) => !this.#written.has(one)));
+    const forgotten = new Set<string>();
+    if (this.#comparedAt !== now) {
+      for (const [one, end] of this.#kept) if (end <= now && one !== key) forgotten.add(one);
+      this.#comparedAt = now;
+    }
+    const others = this.#live + this.#kept.size - (this.#isRemembered(key) ? 1 : 0) - forgotten.size;
+    const wanted = forgotten.size + others - (this.#most - 1);
+    for (const one of this.#kept.keys()) {
+      if (forgotten.size >= wanted) break;
+      if (one !== key) forgotten.add(one);
+    }
+    return { key, until, forgotten: [...forgotten] };
   }
 
   apply({ key, until, forgotten }: KeyChange): void {
-    for (const one of forgotten) this.#written.set(one, null);
+    for (const one of forgotten) this.#write(one, null);
+    this.#write(key, until);
+  }
+
+  /** Whether the key is kept or written, and not forgotten. */
+  #isRemembered(key: string): boolean {
+    return this.#written.has(key) ? this.#written.get(key) !== null : this.#kept?.has(key) === true;
+  }
+
+  #write(key: string, until: number | null): void {
+    if (this.#written.get(key) != null) this.#live--;
+    if (until !== null) this.#live++;
     this.#written.set(key, until);
+    this.#kept?.delete(key);
   }
 }

@@ -8,7 +8,6 @@ import type { CoalescedPlacements } from '../../../store/changes/coalesced-place
 import { LazyMap } from '../../../store/changes/lazy-map.js';
 import { isImportId } from '../../../store/imports.js';
 import type {
-  DueMail,
   FilterRow,
   FilterRun,
   FiltersAwaitingBody,
@@ -33,6 +32,7 @@ import type { SendingMemory } from '../outbound/sending-memory.js';
 import { SearchMemory } from '../search/search-memory.js';
 import { SieveScripts } from '../sieve/sieve-scripts.js';
 import { Annotations } from './annotations.js';
+import { DueMailMemory } from './due-mail-memory.js';
 import { EmailColumns } from './email-columns.js';
 import { FolderColumns, type SlotPlacement } from './folder-columns.js';
 import { Summaries } from './summaries.js';
@@ -45,7 +45,6 @@ const REMEMBERED_REPLIES = 1_000;
 /** Approximate memory of remembered entries: an id as text, and a reply with its id. */
 const ID_OCTETS = 100;
 const REPLY_OCTETS = 400;
-const DUE_OCTETS = 1_500;
 /** Approximate memory of an empty part that is created on first use. */
 const PART_OCTETS = 2_000;
 const WORN_SLOTS = 50_000;
@@ -77,7 +76,7 @@ export class MailboxState {
   readonly filterRuns = new LazyMap<string, FilterRun>();
   #sieve: SieveScripts | undefined;
   /** In the order in which the mail arrived. */
-  readonly dueMail = new LazyMap<string, DueMail>();
+  readonly dueMail = new DueMailMemory();
   forwarding = NO_FORWARDING;
   vacation = NO_VACATION;
   /** What the `duplicate` test of scripts has seen, by key: until when it is a duplicate. */
@@ -161,7 +160,7 @@ export class MailboxState {
     for (const part of [this.#search, this.#outbound, this.#annotations, this.#sieve, this.sending, this.#threads])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
-    octets += this.dueMail.size * DUE_OCTETS + (this.answered.size + this.sieveKeys.size) * ID_OCTETS;
+    octets += this.dueMail.octets + (this.answered.size + this.sieveKeys.size) * ID_OCTETS;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
