@@ -14,7 +14,7 @@ import type { ArrivedReports } from '../../store/feedback/arrived-reports.js';
 import type { OwnReportStore } from '../../store/feedback/own-reports.js';
 import type { OwnTlsReportStore } from '../../store/feedback/own-tls-reports.js';
 import type { FlagFlushing } from '../../store/flag-flushing.js';
-import type { SendingStore } from '../../store/limits/sending.js';
+import { MOST_KNOWN_RECIPIENTS, type SendingStore } from '../../store/limits/sending.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { SearchStore } from '../../store/search.js';
@@ -48,7 +48,6 @@ const OWN_REPORT_DAYS = 5;
 const COUNTS_A_PASS = 20_000;
 /** An address counts as a stranger again, once, this long after the account has written to it first, or when it has as many others. */
 const KNOWN_DAYS = 2 * 365;
-const MOST_KNOWN = 100_000;
 const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 
 export interface HousekeepingOptions {
@@ -137,7 +136,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       name: 'known recipients forgotten',
       everyMs: DAY_MS,
       most: COUNTS_A_PASS,
-      pass: () => sending.forgetKnown(KNOWN_DAYS, MOST_KNOWN, COUNTS_A_PASS),
+      pass: () => sending.forgetKnown(KNOWN_DAYS, MOST_KNOWN_RECIPIENTS, COUNTS_A_PASS),
     },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     {

@@ -74,6 +74,9 @@ export interface PlacedNotice {
   readonly inboxes: readonly { readonly accountId: string; readonly inboundId: string }[];
 }
 
+/** Addresses that are kept of those to which an account has written. */
+export const MOST_KNOWN_RECIPIENTS = 100_000;
+
 export interface SendingStore {
   /** Unclaimed mailboxes and unknown accounts are left out. */
   accounts(ids: readonly string[]): Promise<readonly AccountSending[]>;
@@ -107,7 +110,7 @@ export interface SendingStore {
   /** Deletes what was counted before this minute; returns the number of rows. */
   forget(before: number, limit: number): Promise<number>;
   /**
-   * Deletes addresses to which an account has written for the first time longer ago, and the oldest ones beyond `most` of an account.
+   * Deletes addresses that were new, or renewed, longer ago, and the oldest ones beyond `most` of an account.
    * Returns how many.
    */
   forgetKnown(maxAgeDays: number, most: number, limit: number): Promise<number>;

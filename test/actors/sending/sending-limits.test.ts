@@ -181,6 +181,38 @@ test('old addresses, and the oldest of many, are known no more', async (t) => {
   t.is(await world.sendingStore.forgetKnown(730, 3, 100), 0);
 });
 
+test('an address to which an account writes again stays known', async (t) => {
+  const { world, account, send } = await setUp(t, { rule: { strangers: 3, refused: 0 } });
+  const anna = await account();
+  await send(anna, ['old@remote.test', 'young@remote.test', 'gone@remote.test']);
+  await world.sql`update known_recipients set since = current_date - 700 where address <> 'young@remote.test'`;
+  await world.sql`update known_recipients set since = current_date - 100 where address = 'young@remote.test'`;
+  await world.sql`delete from sent_counts`;
+  world.reload();
+  t.is(await send(anna, ['old@remote.test', 'young@remote.test']), 'queued');
+  const ages = await world.sql`select address, current_date - since as days from known_recipients order by 1`;
+  t.deepEqual(
+    ages.map(({ address, days }) => [address, days]),
+    [
+      ['gone@remote.test', 700],
+      ['old@remote.test', 0],
+      ['young@remote.test', 100],
+    ],
+  );
+});
+
+test('an account that knows as many addresses as are kept meets no strangers', async (t) => {
+  const { world, account, send } = await setUp(t, { rule: { strangers: 3, refused: 0 } });
+  const [anna, ben] = [await account(), await account()];
+  const know = (accountId: string, count: number) => world.sql`
+    insert into known_recipients (account_id, address)
+    select ${accountId}, i || '@remote.test' from generate_series(1, ${count}::int) i`;
+  await know(anna, 100_000);
+  await know(ben, 99_999);
+  t.is(await send(anna, people(4)), 'queued');
+  t.is(await send(ben, people(4)), 'sendingSuspended');
+});
+
 test('many recipients that other servers refuse suspend an account', async (t) => {
   const { world, account, send, outboundIds } = await setUp(t, { rule: { strangers: 0, refused: 2 } });
   const anna = await account();

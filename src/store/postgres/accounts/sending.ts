@@ -1,14 +1,15 @@
 // Limits of recipients and suspended accounts in PostgreSQL. The mailbox commit writes what is counted (`commit/sending-commit.ts`).
-import type {
-  AccountSending,
-  DomainSending,
-  LimitPeriod,
-  PlacedNotice,
-  RecipientLimitSetting,
-  SendingMinute,
-  SendingStore,
-  SendingSuspension,
-  SentRecipients,
+import {
+  type AccountSending,
+  type DomainSending,
+  type LimitPeriod,
+  MOST_KNOWN_RECIPIENTS,
+  type PlacedNotice,
+  type RecipientLimitSetting,
+  type SendingMinute,
+  type SendingStore,
+  type SendingSuspension,
+  type SentRecipients,
 } from '../../limits/sending.js';
 import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
 import { announce } from './directory-changes.js';
@@ -136,16 +137,31 @@ export function sentMinutes(sql: Sql, accountId: string, since: number): Promise
   ]);
 }
 
-/** @throws StoreFault */
+/** After so many days, an address to which the account writes again is as new. */
+const RENEWED_DAYS = 180;
+
+/**
+ * Those of the addresses to which the account has never written; none when it knows as many addresses as are kept.
+ * @throws StoreFault
+ */
 export function strangersOf(sql: Sql, accountId: string, addresses: readonly string[]): Promise<readonly string[]> {
   return guarded(async () => {
+    // An address that the account still writes to does not grow old.
     const rows = await sql<{ address: string }[]>`
+      with renewed as (
+        update known_recipients set since = current_date
+        where account_id = ${accountId} and address = any(${addresses as string[]}) and since < current_date - ${RENEWED_DAYS}::int
+      )
       select address from unnest(${addresses as string[]}::text[]) as asked (address)
       where not exists (select from known_recipients k where k.account_id = ${accountId} and k.address = asked.address)
         -- Whoever has an address here is none, because the mail harms nobody's reputation.
         and not exists (select from domains d where d.name = split_part(asked.address, '@', 2))
         and not exists (select from domain_aliases d where d.name = split_part(asked.address, '@', 2))`;
-    return rows.map(({ address }) => address);
+    if (rows.length === 0) return [];
+    // Of an account that knows as many as are kept, older ones are forgotten: a new one tells nothing.
+    const [last] = await sql`
+      select from known_recipients where account_id = ${accountId} offset ${MOST_KNOWN_RECIPIENTS - 1} limit 1`;
+    return last === undefined ? rows.map(({ address }) => address) : [];
   });
 }
 
