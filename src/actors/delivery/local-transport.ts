@@ -12,6 +12,7 @@ import {
   existingUnclaimedIn,
   mailboxesOf,
   type Recipient,
+  type RecipientMailbox,
   unclaimedIn,
 } from '../directory/protocol.js';
 import { NO_QUOTAS, type RecipientQuotas, roomOfAny } from '../quotas/protocol.js';
@@ -57,7 +58,6 @@ const permanent = (statusCode: string, text: string): Judgement => ({ kind: 'per
 const MOST_MAILBOXES = 1_000;
 
 // RFC 3463.
-const TOO_MANY = temporary('4.5.3', 'The message goes to many mailboxes: this one gets it later.');
 const LOOP = permanent('5.4.6', 'The message is in a mail loop.');
 const UNKNOWN = permanent('5.1.1', 'There is no such mailbox here.');
 const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
@@ -69,7 +69,11 @@ const AWAY = temporary('4.3.0', 'The directory of mailboxes cannot be read now.'
 export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport {
   const { directory, facts, hostname, newId, quotas = NO_QUOTAS } = options;
 
-  async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
+  /** Undefined: the recipient is for another commit. */
+  async function judge(
+    recipients: readonly Address[],
+    message: MessageFacts,
+  ): Promise<readonly (Judgement | undefined)[]> {
     if (exceedsHopLimit(message)) return recipients.map(() => LOOP);
     const { found, postponed } = withinBound(await lookUp(recipients, message));
     const known = () => found.flatMap((recipient) => recipient ?? []);
@@ -80,7 +84,7 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport 
       : undefined;
     return Promise.all(
       found.map((recipient, i) => {
-        if (postponed.has(i)) return TOO_MANY;
+        if (postponed.has(i)) return undefined;
         return recipient === undefined ? LOOP : withRoom(judgementOf(recipient, made), recipient, message.summary.size);
       }),
     );
@@ -113,11 +117,15 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedTransport 
   async function deliverHere(task: HostedTask): Promise<DeliveryReport> {
     const [at, began] = [clock.now(), performance.now()];
     const message = await facts.of(task.blob, task.index);
-    const judgements = await judge(task.recipients, message).catch((error: unknown) => {
+    const judgements = await judge(task.recipients, message).catch((error: unknown): Judgement[] => {
       if (error instanceof StoreFault) return task.recipients.map(() => AWAY);
       throw error;
     });
-    const outcomes = task.recipients.map(({ id }, i) => outcomeOf(id, judgements[i]!, hostname));
+    // Recipients without an outcome were not tried: they stay due, and this counts as none of their attempts.
+    const outcomes = task.recipients.flatMap(({ id }, i) => {
+      const judgement = judgements[i];
+      return judgement === undefined ? [] : [outcomeOf(id, judgement, hostname)];
+    });
     const durationMs = Math.round(performance.now() - began);
     const attempt = {
       id: newId(),
@@ -160,14 +168,18 @@ async function isHosted(
   return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';
 }
 
+const nameOf = (mailbox: RecipientMailbox): string =>
+  mailbox.kind === 'mailbox' ? mailbox.accountId : mailbox.address;
+
 /** The first recipients that lead to no more mailboxes than one commit may write, or the first one alone; the others come later. */
 function withinBound(found: readonly (Recipient | undefined)[]) {
   const postponed = new Set<number>();
-  let mailboxes = 0;
+  const mailboxes = new Set<string>();
   for (const [i, recipient] of found.entries()) {
-    const further = recipient === undefined ? 0 : mailboxesOf(recipient).length;
-    if (mailboxes > 0 && mailboxes + further > MOST_MAILBOXES) postponed.add(i);
-    else mailboxes += further;
+    const all = recipient === undefined ? [] : mailboxesOf(recipient).map(nameOf);
+    const further = all.filter((mailbox) => !mailboxes.has(mailbox));
+    if (mailboxes.size > 0 && mailboxes.size + further.length > MOST_MAILBOXES) postponed.add(i);
+    else for (const mailbox of further) mailboxes.add(mailbox);
   }
   return { found: found.map((recipient, i) => (postponed.has(i) ? undefined : recipient)), postponed };
 }
