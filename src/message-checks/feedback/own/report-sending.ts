@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Timing, WorkQueue } from '../../../concurrency/work-queue.js';
 import type { DueOwnReport } from '../../../store/feedback/own-reports.js';
+import { ownerDomain } from '../owner-domain.js';
 import { dayOf } from './count-tally.js';
 
 /** The account that sends reports, and its address at a hosted domain. */
@@ -52,34 +53,52 @@ const REPORTS_A_LOOK = 50;
 const RETRY_MS = 600_000;
 const LONGEST_RETRY_MS = 7_200_000;
 const DAY_S = 86_400;
-const JOB = ' look';
+const JOB = 'look';
+/** Reports that wait or are being sent. */
+const MOST_WAITING = 10_000;
 
 export function startReportSending(
   reports: DailyReports,
   { isChosen, now, log, timing }: ReportSendingOptions,
 ): { stop(): Promise<void> } {
-  const queue: WorkQueue = new WorkQueue({
+  const backoff = { firstMs: RETRY_MS, longestMs: LONGEST_RETRY_MS };
+  const queue = new WorkQueue({
     async work(key, { signal }) {
-      if (!isChosen()) return key === JOB ? LOOK_MS : undefined;
-      if (key !== JOB) {
-        const [domain = '', day = ''] = key.split(' ');
-        await reports.send({ domain, day }, signal);
-        return undefined;
-      }
-      const today = dayOf(now() - SETTLED_MS);
-      // Those that back off are among them: they wait on.
-      for (const { domain, day } of await reports.due(today, REPORTS_A_LOOK + queue.keys.length))
-        queue.add(`${domain} ${day}`);
-      return LOOK_MS;
+      if (!isChosen()) return undefined;
+      const [domain = '', day = ''] = key.split(' ');
+      await reports.send({ domain, day }, signal);
+      return undefined;
     },
     failed: (key, err) => log.warn({ err, report: key }, `a report about ${reports.about} is not sent yet`),
     workers: 2,
-    most: 10_000,
-    backoff: { firstMs: RETRY_MS, longestMs: LONGEST_RETRY_MS },
+    most: MOST_WAITING,
+    backoff,
     ...(timing && { timing }),
   });
-  queue.addAfter(JOB, LOOK_MS);
-  return { stop: () => queue.stop() };
+  let refused = 0;
+  // It waits for no report.
+  const looks = new WorkQueue({
+    async work() {
+      if (!isChosen()) return LOOK_MS;
+      const today = dayOf(now() - SETTLED_MS);
+      // Those that back off, and those that the queue has refused, are among them: others come after them.
+      const limit = REPORTS_A_LOOK + queue.size + Math.min(refused, MOST_WAITING);
+      const due = await reports.due(today, limit);
+      // Subdomains of one owner share its part of the queue and of the workers.
+      refused = due.filter(({ domain, day }) => !queue.add(`${domain} ${day}`, ownerDomain(domain))).length;
+      return LOOK_MS;
+    },
+    failed: (_, err) => log.warn({ err }, `reports about ${reports.about} could not be looked for`),
+    most: 1,
+    backoff,
+    ...(timing && { timing }),
+  });
+  looks.addAfter(JOB, LOOK_MS);
+  return {
+    async stop() {
+      await Promise.all([looks.stop(), queue.stop()]);
+    },
+  };
 }
 
 /** The period of a report, in s since the epoch. */
