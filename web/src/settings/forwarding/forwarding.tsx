@@ -1,6 +1,6 @@
 // Where the mail of the account is sent on: to one of its verified addresses elsewhere, with or without a copy.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { AdditionalAddress, Forwarding as Chosen } from '../../../../src/client/index.js';
 import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
@@ -9,6 +9,7 @@ import { Select, Switch } from '../controls.js';
 import { Problem } from '../problem.js';
 import { SavingNote, useSaving } from '../saving.js';
 import { Addresses } from './addresses.js';
+import { ReadChoice } from './read-choice.js';
 
 const PATH = '/api/forwarding';
 
@@ -18,12 +19,14 @@ export function Forwarding() {
   const addresses = useSignal<readonly AdditionalAddress[]>([]);
   const problem = useSignal('');
   const saving = useSaving();
+  const choice = useRef(new ReadChoice()).current;
   const read = () => {
     problem.value = '';
+    const isNew = choice.read();
     Promise.all([client.request('GET', PATH), client.request('GET', '/api/profile')]).then(
       ([forwarding, { additionalAddresses }]) => {
         addresses.value = additionalAddresses.filter(({ canSend }) => !canSend);
-        chosen.value = forwarding;
+        if (isNew()) chosen.value = forwarding;
       },
       (error: unknown) => {
         problem.value = t('settings.forwarding.notRead', { reason: reasonOf(error) });
@@ -40,7 +43,8 @@ export function Forwarding() {
     const before = chosen.peek()!;
     const body = { ...before, ...changed };
     chosen.value = body;
-    if (!(await saving.save(() => client.request('PUT', PATH, { body })))) chosen.value = before;
+    const isSaved = await choice.change(() => saving.save(() => client.request('PUT', PATH, { body })));
+    if (!isSaved) chosen.value = before;
   };
   const shown = chosen.value;
   return (
