@@ -51,10 +51,17 @@ export const automaticOperations = {
    * has ended it.
    */
   sendAutomaticMail: command({
-    /** `arrived`: the summary of the arrived message, of which the account has no email, and gets one when the limit is reached. */
+    /** `arrived`: the summary of the arrived message, of which the account has no email, and gets one when nothing is queued. */
     payload: object({ dueId: string(), outgoing: nullable(outgoing), arrived: optional(messageSummary) }),
-    /** `outboundId`: null when nothing is queued. `over`: the account has forwarded to too many recipients in this time. */
-    reply: object({ outboundId: nullable(string()), over: optional(enums(['hour', 'day'])) }),
+    /**
+     * `outboundId`: null when nothing is queued. `over`: the account has forwarded to too many recipients in this time. `isWaiting`: the
+     * message is due on.
+     */
+    reply: object({
+      outboundId: nullable(string()),
+      over: optional(enums(['hour', 'day'])),
+      isWaiting: optional(boolean()),
+    }),
     onRepeat: 'harmless',
   }),
   /** Messages that are due and not queued yet, at most 100, in the order in which their mail arrived. */

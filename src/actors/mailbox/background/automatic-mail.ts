@@ -7,7 +7,7 @@ import { type BlobStore, blobOf } from '../../../store/blobs.js';
 import { clock } from '../../../store/clock.js';
 import type { AutomaticKind, DueMail } from '../../../store/mailbox-rows.js';
 import { ActorFault } from '../../runtime/errors.js';
-import { addressed } from '../outbound/automatic.js';
+import { addressed, isForElsewhere, mayWait } from '../outbound/automatic.js';
 import type { Mailboxes } from '../protocol.js';
 
 /** Accounts that are processed at a time: each may have a whole message in memory. */
@@ -22,6 +22,17 @@ const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 /** A message that cannot be written for so long is given up: the account gets the copy that only the due row has. */
 const GIVE_UP_MS = 24 * 3_600_000;
+
+/** A message waits until a limit lets it pass. */
+class LimitReached extends Error {
+  /** Its recipients. */
+  readonly recipients: number;
+
+  constructor(over: 'hour' | 'day', recipients: number) {
+    super(`the account has sent on too much within ${over === 'hour' ? 'an hour' : 'a day'}`);
+    this.recipients = recipients;
+  }
+}
 
 /** A message that the server has written. */
 interface WrittenMail {
@@ -64,7 +75,7 @@ export interface AutomaticMail extends AutomaticMailNotes {
 
 export interface AutomaticMailOptions {
   readonly write: Readonly<Partial<Record<AutomaticKind, WriteMail>>>;
-  readonly blobs: Pick<BlobStore, 'put'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'index'>;
   readonly mailboxes: Mailboxes;
   readonly meter?: ForwardMeter;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -76,15 +87,15 @@ export interface AutomaticMailOptions {
 export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail {
   const { write, blobs, mailboxes, meter, log, look, retryMs = RETRY_MS } = options;
 
-  async function send(accountId: string, due: DueMail): Promise<void> {
+  /** `failures`: those of the account before. */
+  async function send(accountId: string, due: DueMail, failures: number): Promise<void> {
     const { id: dueId, kind, targets } = due;
-    const written = await write[kind]!(accountId, due).catch((err: unknown) => {
-      if (clock.now() - due.receivedAt < GIVE_UP_MS) throw err;
-      log.warn({ accountId, dueId, kind, err }, 'mail that is due because mail arrived could not be written for a day');
-      return { skip: 'it could not be written' };
-    });
+    const written = await write[kind]!(accountId, due).catch((err: unknown) =>
+      givenUp(options, { accountId, due, failures, err }),
+    );
     if ('skip' in written) {
-      await mailboxes.of(accountId).ask('sendAutomaticMail', { dueId, outgoing: null });
+      const kept = 'arrived' in written && { arrived: written.arrived };
+      await mailboxes.of(accountId).ask('sendAutomaticMail', { dueId, outgoing: null, ...kept });
       log.info({ accountId, dueId, kind, targets, why: written.skip }, 'mail that arrived is not answered or sent on');
       return;
     }
@@ -103,7 +114,8 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     const outgoing = { blob: content.hash, summary, ...envelopeOf(written) };
     const about = { dueId, outgoing, ...(arrived !== undefined && { arrived: arrived }) };
     const { reply } = await mailboxes.of(accountId).ask('sendAutomaticMail', about);
-    const { outboundId, over } = reply ?? {};
+    const { outboundId, over, isWaiting } = reply ?? {};
+    if (over !== undefined && isWaiting === true) throw new LimitReached(over, to.length);
     if (over === undefined)
       log.info({ accountId, dueId, kind, to, outboundId }, 'mail was queued because mail arrived');
     else {
@@ -113,7 +125,7 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
   }
 
   /** The account then waits behind the others, if more is due. */
-  async function work(accountId: string, { signal }: WorkAttempt): Promise<number | undefined> {
+  async function work(accountId: string, { signal, failures }: WorkAttempt): Promise<number | undefined> {
     const all = (await mailboxes.of(accountId).ask('dueAutomaticMail', {})).reply?.due ?? [];
     // Another version may know further kinds.
     const due = all.filter(({ kind }) => write[kind] !== undefined);
@@ -122,8 +134,10 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     for (const mail of due) {
       if (signal.aborted) return undefined;
       if (sent === IN_A_ROW) return 0;
+      // A message to as many recipients as one that waits would wait as well.
+      if (mayWait(mail) && mail.targets.length >= leastWaiting(faults)) continue;
       // A message that cannot be read now does not stop the others.
-      await send(accountId, mail).then(
+      await send(accountId, mail, failures).then(
         () => sent++,
         (error: unknown) => faults.push(error),
       );
@@ -132,7 +146,6 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     return due.length > 0 ? 0 : undefined;
   }
 
-  const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';
   const accounts = new WorkQueue({
     work,
     failed(accountId, err) {
@@ -154,6 +167,34 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
       await Promise.all([looks?.stop(), accounts.stop()]);
     },
   };
+}
+
+const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';
+
+/** The recipients of the smallest message that waits for a limit. */
+const leastWaiting = (faults: readonly unknown[]): number =>
+  Math.min(...faults.map((fault) => (fault instanceof LimitReached ? fault.recipients : Number.POSITIVE_INFINITY)));
+
+/** Nothing is sent of old mail that cannot be written; the account gets it. @throws `err` when it is tried again, StoreFault */
+async function givenUp(
+  { blobs, log }: AutomaticMailOptions,
+  { accountId, due, failures, err }: Fault,
+): Promise<{ readonly skip: string; readonly arrived?: MessageSummary }> {
+  // The store may be away just now, although the message is old.
+  if (failures === 0 || clock.now() - due.receivedAt < GIVE_UP_MS) throw err;
+  // Without its index the message cannot be placed either.
+  const index = isForElsewhere(due) ? await blobs.index(due.blob) : undefined;
+  const about = { accountId, dueId: due.id, kind: due.kind, err };
+  log.warn(about, 'mail that is due because mail arrived could not be written for a day');
+  return { skip: 'it could not be written', ...(index !== undefined && { arrived: summarize(index) }) };
+}
+
+interface Fault {
+  readonly accountId: string;
+  readonly due: DueMail;
+  /** Those of the account before. */
+  readonly failures: number;
+  readonly err: unknown;
 }
 
 const envelopeOf = ({ sender, to, reportTo, isPartial = false }: WrittenMail) => ({

@@ -4,6 +4,7 @@ import { step } from '../../../machines/outbound-email/step.js';
 import { parseAddress } from '../../../mail-format/address.js';
 import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import { NEVER, type Notify } from '../../../mail-format/reports/dsn-request.js';
+import { isRewritten } from '../../../mail-format/srs.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
@@ -15,11 +16,17 @@ import { scriptedVacation } from '../sieve/script-replies.js';
 import type { MailboxState } from '../state/state.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { newDraft } from './draft-rows.js';
-import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
+import { advanceFirst, endOfAttempts, type FirstAttempts, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
 import { placeCopy } from './held-copies.js';
+import { refusedAmong } from './suppressions.js';
 
 /** Its sender, who is somebody else, is told of failures alone. */
 const FAILURE: Notify = ['FAILURE'];
+
+/** Mail for elsewhere that exceeds a limit waits for so long. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
+// RFC 3463: the delivery time has expired.
+const EXPIRED = { text: 'The domain sends on too much mail: the message has waited for a day.', statusCode: '5.4.7' };
 
 export const automaticCommands: Pick<MailboxHandlers<MailboxProtocol>, 'sendAutomaticMail'> = {
   sendAutomaticMail: {
@@ -34,13 +41,17 @@ export const automaticCommands: Pick<MailboxHandlers<MailboxProtocol>, 'sendAuto
 };
 
 const MOST_SHOWN = 100;
+/** Mail for elsewhere may wait for its limit: it leaves room for what the account itself sends. */
+const MOST_FOR_ELSEWHERE = 50;
 
 export const automaticQueries: Pick<QueryHandlers<MailboxProtocol, MailboxState>, 'dueAutomaticMail'> = {
   async dueAutomaticMail(state) {
     const due: DueMail[] = [];
+    let forElsewhere = 0;
     for (const mail of state.dueMail.values()) {
       if (due.length === MOST_SHOWN) break;
-      if (!mail.isQueued) due.push(mail);
+      if (mail.isQueued || (mayWait(mail) && forElsewhere++ >= MOST_FOR_ELSEWHERE)) continue;
+      due.push(mail);
     }
     const copied = due.map(({ further, targets, placing: _placing, ...mail }) => {
       return { ...mail, targets: [...targets], ...(further !== undefined && { further: { ...further } }) };
@@ -64,13 +75,18 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   }
   if (outgoing === null || !isWanted(tx, due)) {
     tx.dueMail.end(due);
-    placeCopy(tx, due);
+    placeCopy(tx, { ...due, copy: due.copy ?? arrived ?? null });
     return NOTHING;
   }
-  const over = due.kind === 'forward' ? tx.sending.forward(outgoing.recipients.length) : undefined;
+  const isCounted = due.kind === 'forward' && !isReturned(due);
+  const over = isCounted ? tx.sending.forward(outgoing.recipients.length) : undefined;
   if (over !== undefined) {
+    const isElsewhere = isForElsewhere(due);
+    if (isElsewhere && tx.now - due.receivedAt < LONGEST_WAIT_MS) return { outboundId: null, over, isWaiting: true };
     tx.dueMail.end(due);
     placeCopy(tx, { ...due, copy: due.copy ?? arrived ?? null });
+    // The sender of mail to an alias is told.
+    if (isElsewhere && outgoing.reportTo !== null) queueAutomatic(tx, dueId, outgoing, payload, failedFirst);
     return { outboundId: null, over };
   }
   // The outcome of the outbound email may be known with this commit: it ends a row that is queued.
@@ -83,6 +99,16 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   queueAutomatic(tx, dueId, outgoing, payload);
   return { outboundId: dueId };
 }
+
+/** The account is that of the postmaster, and only sends the mail on behalf of an alias or of a rewritten sender. */
+export const isForElsewhere = (due: DueMail): boolean => due.further?.['isPlaced'] === false;
+
+/** A bounce goes back to the sender whose address was rewritten: the account has sent nothing. */
+const isReturned = (due: DueMail): boolean =>
+  isForElsewhere(due) && due.sender === '' && due.recipient !== null && isRewritten(due.recipient);
+
+/** Whether the message waits when a limit is reached. */
+export const mayWait = (due: DueMail): boolean => isForElsewhere(due) && !isReturned(due);
 
 /** A command that was carried out again may have made it due again, after it was sent. */
 const isRepeatable = (due: DueMail | undefined): boolean => due?.further?.['isRepeatable'] === true;
@@ -102,12 +128,13 @@ function isWanted(tx: MailboxTransaction, due: DueMail): boolean {
 export const addressed = (...addresses: readonly string[]): AutomaticOutgoing['recipients'] =>
   addresses.map((address) => ({ address, domain: parseAddress(address)?.domain ?? '' }));
 
-/** `payload`: that of the command which has read the outcomes of hosted recipients; otherwise they are delivered from the queue. */
+/** `begun` makes other first attempts. `payload`: that of the command which has read the outcomes of hosted recipients; otherwise they are delivered from the queue. */
 export function queueAutomatic(
   tx: MailboxTransaction,
   id: string,
   { blob, summary, sender, recipients: addressees, reportTo }: AutomaticOutgoing,
   payload?: unknown,
+  begun?: typeof failedFirst,
 ): void {
   const { now } = tx;
   const recipients = addressees.map(({ address, domain }) => ({
@@ -124,7 +151,8 @@ export function queueAutomatic(
   const notify = reportTo === null ? NEVER : FAILURE;
   const asked = recipients.map((recipient) => [recipient.id, { notify, orcpt: null }] as const);
   // What the server writes for a suspended account waits in the queue.
-  const first = tx.sending.isSuspended ? NO_ATTEMPTS : firstAttempts(tx, payload, recipients);
+  const waiting = () => (tx.sending.isSuspended ? NO_ATTEMPTS : firstAttempts(tx, payload, recipients));
+  const first = begun?.(tx, recipients) ?? waiting();
   const about = { now, recipients: asked.map(([of]) => ({ id: of, notify })), heldUntil: undefined };
   const next = step(null, { type: 'enqueue', ...about, begins: first.begins }, ...first.events);
   const { subject, messageId, inReplyTo, references, size } = summary;
@@ -144,4 +172,10 @@ export function queueAutomatic(
   };
   const parts = { before: undefined, recipients: 'all' as const, content: undefined, summary };
   advanceFirst(tx, row, next, first, { summary: () => summary, parts });
+}
+
+/** The recipients fail at once. */
+function failedFirst(tx: MailboxTransaction, recipients: OutboundRow['recipients']): FirstAttempts {
+  const hosted = refusedAmong(tx, recipients, () => EXPIRED);
+  return { hosted, attempt: null, begins: true, events: [...hosted.events, endOfAttempts(tx)] };
 }

@@ -28,16 +28,20 @@ export function firstAttempts(
   payload: unknown,
   recipients: readonly OutboundRecipientRow[],
 ): FirstAttempts {
-  const { now } = tx;
   const hosted = answeredAtOnce(tx, payload, recipients);
   const by = hosted.outcomes.length === recipients.length ? undefined : tx.outbound.deliverer;
   const attempt = by === undefined ? null : { id: tx.otherId(), by };
   if (attempt === null && hosted.events.length === 0) return { ...NO_ATTEMPTS, hosted };
   const events = [...hosted.events];
   // Without a delivery, the other recipients become due at once.
-  if (attempt === null) events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
+  if (attempt === null) events.push(endOfAttempts(tx));
   return { hosted, attempt, begins: true, events };
 }
+
+/** Recipients that have no outcome become due at once. */
+export const endOfAttempts = ({ now, retryPolicy: policy }: MailboxTransaction): OutboundEmailEvent => {
+  return { type: 'end', now, random: 0, policy, isInterrupted: true };
+};
 
 /** The outcomes of recipients in hosted domains, and of those whose addresses are suppressed. */
 function answeredAtOnce(

@@ -23,6 +23,13 @@ const BAD_ADDRESS = /^5\.1\.(?![078]$)\d+$/;
 /** Another status of the address (RFC 3463 §3.2). */
 const STATUS_CODE = '5.1.0';
 
+/** Why a recipient fails; `reply` is what its attempt shows, the text by default. */
+interface Refused {
+  readonly text: string;
+  readonly statusCode: string;
+  readonly reply?: string;
+}
+
 /** The form in which the addresses of recipients are compared. */
 export const addressOf = ({ address, domain }: OutboundRecipientRow): string => foldedAddress(address) ?? `@${domain}`;
 
@@ -59,14 +66,27 @@ const isRefusalOf = ({ remoteAddress, recipients }: DeliveryAttempt, recipientId
 
 /** Fails those of the recipients whose addresses are suppressed. */
 export function suppressedAmong(tx: MailboxTransaction, recipients: readonly OutboundRecipientRow[]): HostedRecipients {
+  return refusedAmong(tx, recipients, (recipient) => {
+    const known = tx.outbound.suppressions.get(addressOf(recipient), tx.now);
+    return known && { text: SUPPRESSED, statusCode: STATUS_CODE, reply: `${SUPPRESSED}: ${known.reason}` };
+  });
+}
+
+/** The recipients that fail without an attempt, because of what `why` says. */
+export function refusedAmong(
+  tx: MailboxTransaction,
+  recipients: readonly OutboundRecipientRow[],
+  why: (recipient: OutboundRecipientRow) => Refused | undefined,
+): HostedRecipients {
   const outcomes: RecipientOutcome[] = [];
   const attempts: DeliveryAttempt[] = [];
   const events: OutboundEmailEvent[] = [];
   for (const recipient of recipients) {
     const { id: recipientId, domain } = recipient;
-    const known = tx.outbound.suppressions.get(addressOf(recipient), tx.now);
-    if (known === undefined) continue;
-    const said = { recipientId, kind: 'permanent', text: SUPPRESSED, statusCode: STATUS_CODE } as const;
+    const refused = why(recipient);
+    if (refused === undefined) continue;
+    const { text, statusCode, reply = text } = refused;
+    const said = { recipientId, kind: 'permanent', text, statusCode } as const;
     outcomes.push({ ...said, host: null });
     events.push({ ...said, type: 'answer', now: tx.now, random: 0, policy: tx.retryPolicy });
     attempts.push({
@@ -77,8 +97,8 @@ export function suppressedAmong(tx: MailboxTransaction, recipients: readonly Out
       host: null,
       remoteAddress: null,
       tls: null,
-      reply: `${SUPPRESSED}: ${known.reason}`,
-      recipients: [{ id: recipientId, outcome: 'permanent', statusCode: STATUS_CODE }],
+      reply,
+      recipients: [{ id: recipientId, outcome: 'permanent', statusCode }],
     });
   }
   return { outcomes, attempts, events };
