@@ -158,7 +158,7 @@ export function strangersOf(sql: Sql, accountId: string, addresses: readonly str
         and not exists (select from domains d where d.name = split_part(asked.address, '@', 2))
         and not exists (select from domain_aliases d where d.name = split_part(asked.address, '@', 2))`;
     if (rows.length === 0) return [];
-    // Of an account that knows as many as are kept, older ones are forgotten: a new one tells nothing.
+    // An account that knows as many as are kept has forgotten older ones: a new one tells nothing.
     const [last] = await sql`
       select from known_recipients where account_id = ${accountId} offset ${MOST_KNOWN_RECIPIENTS - 1} limit 1`;
     return last === undefined ? rows.map(({ address }) => address) : [];
