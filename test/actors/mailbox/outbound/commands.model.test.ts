@@ -205,7 +205,8 @@ test('random histories leave memory, rows, counts and local mail in agreement', 
         const before = await everything(world, account.id, t);
         world.reload();
         t.deepEqual(await everything(world, account.id, t), before, 'a fresh owner reads the same');
-        const delivered = before.flatMap(({ recipients }) => recipients.filter(({ status }) => status === 'Delivered'));
+        // All recipients are addresses of this account, which gets each message once.
+        const delivered = before.filter(({ recipients }) => recipients.some(({ status }) => status === 'Delivered'));
         const [count] = await world.sql`select count(*)::int as inbound from inbound where account_id = ${account.id}`;
         t.deepEqual([local, count!['inbound']], [delivered.length, delivered.length]);
         await world.sql`delete from inbound where account_id = ${account.id}`;
