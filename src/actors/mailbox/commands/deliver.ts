@@ -1,10 +1,10 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have judged it. `announce` does the same for an email
 // that another component has stored.
+import { Fault } from '../../../concurrency/fault.js';
 import { SEEN } from '../../../mail-format/flags.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
-import { StoreFault } from '../../../store/errors.js';
 import type { InlineMessage } from '../../../store/inline/inline-message.js';
 import type { ArrivedEnvelope, EmailSummaryRow, Placement } from '../../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
@@ -106,6 +106,7 @@ function deliver(
   const scripted = isInline ? scriptedInline(tx, isJunk, inlineMessage) : scriptedStored(tx, isJunk, blob);
   // Filters read bodies from the store.
   if (read === 'unstored' || scripted === 'unstored') return tx.messages.decline();
+  if (scripted === 'later') return { refusal: 'attemptUnderWay' };
   const envelope = envelopeOf(mail);
   const { emailId, isNeeded } = place(
     tx,
@@ -148,13 +149,17 @@ function scriptedInline(
   return inlineScripted(content, readsBody(tx.sieve.scripts, script)) ?? 'unstored';
 }
 
-/** What was read for the active script. @throws the fault that prevented it: the mail is placed later */
-function scriptedStored(tx: MailboxTransaction, isJunk: boolean, blob: string): SieveMessage | undefined {
+/**
+ * What was read for the active script; `later` when it could not be read now. Nothing temporary is thrown: each command whose plan throws
+ * makes all others of its group plan again. @throws a fault of the message that stays
+ */
+function scriptedStored(tx: MailboxTransaction, isJunk: boolean, blob: string): SieveMessage | 'later' | undefined {
   const scripted = tx.prefetched.scripted.get(blob);
-  if (scripted !== undefined && 'fault' in scripted) throw scripted.fault;
-  if (scripted === undefined && !isJunk && activeScript(tx.sieve.scripts) !== undefined)
-    throw new StoreFault('store-unavailable', 'the message was not read for the script', { temporary: true });
-  return scripted;
+  if (scripted === undefined) return !isJunk && activeScript(tx.sieve.scripts) !== undefined ? 'later' : undefined;
+  if (!('fault' in scripted)) return scripted;
+  const { fault } = scripted;
+  if (fault instanceof Fault && fault.temporary) return 'later';
+  throw fault;
 }
 
 const envelopeOf = ({ sender, recipient }: Payload<MailboxProtocol, 'deliver'>): ArrivedEnvelope => ({

@@ -125,7 +125,8 @@ export function prefetch(
   const judged = declared.flatMap(({ reads }) => reads.judged ?? []);
   const junk = readForJunk(sources, state.accountId, judged);
   if (quota === undefined && sending === undefined && junk === undefined && run.length === 0) return rows;
-  const scripted = run.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, run);
+  const scripted =
+    run.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, run, AbortSignal.timeout(READING_MS));
   const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted, junk] as const;
   return Promise.all(asked).then(
     ([read, quota, sending, scripted, junk]) => ({

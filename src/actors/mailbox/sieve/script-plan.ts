@@ -2,8 +2,9 @@
 // (decision 0104). Filters that stop, or delete the email, end the evaluation: no script runs. `keep` leaves the email where the filters have
 // put it; a script that files it takes it out of there.
 import { lruCache } from '../../../concurrency/lru-cache.js';
+import { canonicalAddress } from '../../../mail-format/address.js';
 import { shownName } from '../../../mail-format/folder-name.js';
-import type { FileintoAction, KeepAction, SieveAction } from '../../../mail-format/sieve/actions.js';
+import type { FileintoAction, KeepAction, SieveAction, SieveResult } from '../../../mail-format/sieve/actions.js';
 import { compileSieve, runSieve } from '../../../mail-format/sieve/index.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import type { SieveEnvironment, SieveScript } from '../../../mail-format/sieve/run.js';
@@ -27,6 +28,8 @@ const ROLES: Readonly<Record<string, FolderRow['role']>> = {
   '\\sent': 'sent',
   '\\trash': 'trash',
 };
+
+const KEPT: KeepAction = { type: 'keep', flags: [], isImplicit: true };
 
 type Scripts = Pick<SieveScripts, 'active' | 'content'>;
 
@@ -72,13 +75,22 @@ export function afterScript(
   if (message === undefined || plan.remove || plan.stop) return result;
   const script = activeScript(tx.sieve.scripts);
   if (script === undefined) return result;
-  const { actions, tracked } = runSieve(script, message, environmentOf(tx, envelope));
-  const redirects = actions.flatMap((action) => (action.type === 'redirect' ? action.address : []));
+  const { actions, tracked } = withinRoom(tx, envelope, runSieve(script, message, environmentOf(tx, envelope)));
+  const redirects = actions.flatMap((action) => (action.type === 'redirect' ? targetAddress(action) : []));
   const placed = withPlaces(tx, plan, actions);
   const scripted = { ...placed, forwardTo: new Set([...plan.forwardTo, ...redirects]) };
   const undecided = scripted.remove ? [] : result.undecided;
   const replies = actions.filter((action) => action.type === 'reject' || action.type === 'vacation');
   return { ...result, plan: scripted, undecided, script: { isRedirected: redirects.length > 0, replies, tracked } };
+}
+
+/** Targets are in canonical form, as those of filters and of the account: one that several of them name gets the message once. */
+const targetAddress = ({ address }: { readonly address: string }): string => canonicalAddress(address) ?? address;
+
+/** The message that a script refuses is kept when its sender cannot be told, because too much mail of the account is due. */
+function withinRoom(tx: MailboxTransaction, { sender }: ArrivedEnvelope, run: SieveResult): SieveResult {
+  const isRefused = sender !== '' && run.actions.some(({ type }) => type === 'reject');
+  return isRefused && !tx.dueMail.vacation.hasRoom ? { ...run, actions: [KEPT], tracked: [] } : run;
 }
 
 function environmentOf(tx: MailboxTransaction, { sender, recipient }: ArrivedEnvelope): SieveEnvironment {

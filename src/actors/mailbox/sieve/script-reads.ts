@@ -58,28 +58,37 @@ export function inlineScripted(
   return messageOf(index, octets.length === 1 ? octets[0]! : Buffer.concat(octets), readsBody);
 }
 
-/** Reads the messages, or keeps the fault of each that cannot be read. What does not fit in the share of the account is read later. */
+/**
+ * Reads the messages, or keeps the fault of each that cannot be read. What does not fit in the share of the account is read later; so is
+ * everything when `signal` aborts while other messages have the memory.
+ */
 export async function readScripted(
   blobs: Pick<BlobStore, 'index' | 'read'>,
   accountId: string,
   messages: readonly ScriptedMessage[],
+  signal?: AbortSignal,
 ): Promise<ReadForScripts> {
   const all = [...new Map(messages.map((message) => [message.blob, message])).values()];
   const read = new Map<string, SieveMessage | { readonly fault: unknown }>();
   const keepFault = (blob: string) => (fault: unknown) => void read.set(blob, { fault });
   const found: Found[] = [];
   await atOnce(all, ({ blob, readsBody }) =>
-    indexOf(blobs, blob).then((index) => {
-      found.push({ blob, readsBody, index, octets: endOf(index, readsBody) });
-    }, keepFault(blob)),
+    indexOf(blobs, blob)
+      .then((index) => void found.push({ blob, readsBody, index, octets: endOf(index, readsBody) }))
+      .catch(keepFault(blob)),
   );
   const { fitting, others, octets } = withinShare(found);
   for (const { blob } of others) keepFault(blob)(TOO_MUCH);
-  const permit = await memory.acquire(accountId, { weight: octets });
+  const permit = await memory.acquire(accountId, { weight: octets, signal }).catch(() => undefined);
+  if (permit === undefined) {
+    for (const { blob } of fitting) keepFault(blob)(TOO_MUCH);
+    return { messages: read, release() {} };
+  }
   await atOnce(fitting, ({ blob, readsBody, index, octets: end }) =>
-    blobs.read(blob, 0, end).then((start) => {
-      read.set(blob, messageOf(index, start, readsBody));
-    }, keepFault(blob)),
+    blobs
+      .read(blob, 0, end)
+      .then((start) => void read.set(blob, messageOf(index, start, readsBody)))
+      .catch(keepFault(blob)),
   );
   return { messages: read, release: () => permit.release() };
 }

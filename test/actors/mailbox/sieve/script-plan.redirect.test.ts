@@ -55,13 +55,20 @@ test('redirect sends the mail on in place of the copy, and with :copy as well', 
   t.is(await deliver('on'), null);
   t.not(await deliver('spam', { isJunk: true }), null);
   t.deepEqual(await targets(), [
-    ['me+tag@elsewhere.test', 'kept'],
+    ['me@elsewhere.test', 'kept'],
     ['me@elsewhere.test', 'kept'],
     ['a@elsewhere.test', 'b@elsewhere.test', 'held'],
     ['me@elsewhere.test', 'held'],
   ]);
   t.deepEqual(await inbox(), ['keep', 'copy']);
   await checkRows(world, t, accountId);
+});
+
+test('an address that a script writes in several ways gets the message once', async (t) => {
+  const { use, deliver, targets } = await start(t);
+  await use('redirect "Me@elsewhere.test"; redirect "me+tag@elsewhere.test"; redirect "me@ELSEWHERE.test";');
+  t.is(await deliver('on'), null);
+  t.deepEqual(await targets(), [['me@elsewhere.test', 'held']]);
 });
 
 test('mail whose redirect goes to nobody is kept, and so is mail that goes to some of its targets', async (t) => {

@@ -50,6 +50,25 @@ test('further messages of an account wait until the first ones are released, tho
   t.is(reads.length, 18);
 });
 
+test('messages that wait for the memory too long are read later, and nothing of it is theirs', async (t) => {
+  const { blobs, reads, messages } = store(16);
+  const first = await readScripted(blobs as never, 'five', messages);
+  const over = new AbortController();
+  const waiting = readScripted(blobs as never, 'five', messages.slice(0, 2), over.signal);
+  over.abort();
+  const { messages: read, release } = await waiting;
+  t.is(read.size, 2);
+  t.true([...read.values()].every((one) => 'fault' in one && (one.fault as { temporary: boolean }).temporary));
+  release();
+  t.is(reads.length, 16);
+  const ended = await readScripted(blobs as never, 'five', messages.slice(0, 1), over.signal);
+  t.true('fault' in ended.messages.get(messages[0]!.blob)!, 'the share is still in use');
+  first.release();
+  const last = await readScripted(blobs as never, 'five', messages);
+  t.true([...last.messages.values()].every((one) => 'fields' in one));
+  last.release();
+});
+
 test('a message that cannot be read does not keep the others', async (t) => {
   const { blobs, messages } = store(2);
   const all = [{ blob: 'missing', readsBody: true }, ...messages];

@@ -103,6 +103,22 @@ test('a message that a script refuses has no copy, and its sender is told each t
   await checkRows(world, t, accountId);
 });
 
+test('a message that a script refuses is kept when too much is due to tell its sender', async (t) => {
+  const { world, accountId, mailbox, use, deliver } = await start(t);
+  await use('require "reject"; reject "No.";');
+  t.is(await deliver('first'), null);
+  await world.sql`
+    insert into due_automatic_mail (account_id, id, kind, blob, detail)
+    select account_id, gen_random_uuid(), kind, blob, detail from due_automatic_mail, generate_series(1, 999)`;
+  world.reload();
+  await use('require ["reject", "duplicate"]; if duplicate { discard; stop; } reject "No.";');
+  t.not(await deliver('one'), null);
+  t.is(await deliver('null', { sender: '' }), null, 'nobody is told of it anyway');
+  t.is((await mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 50 })).reply!.items.length, 1);
+  const tracked = await world.sql`select key from sieve_tracked_keys where account_id = ${accountId}`;
+  t.is(tracked.length, 1, 'the message that is kept tracks nothing');
+});
+
 test('a text that is too long for a row of what is due is a fault of the run', async (t) => {
   const { use, deliver, due } = await start(t);
   await use(`require "reject"; reject "${'x'.repeat(16_385)}";`);

@@ -159,10 +159,12 @@ function useScripts() {
     });
   /** Throws when it is not stored. */
   const put = async ({ name, content }: WrittenScript) => {
-    const known = all.value?.find((one) => one.name === name);
-    if (edited.value?.name === '' && known !== undefined) throw new Error(t('settings.scripts.exists'));
-    const body = { content, isActive: known?.isActive ?? false };
-    await client.request('PUT', PATH, { params: { name }, body });
+    if (edited.value?.name === '') {
+      // Another program may have made one since.
+      await readAll();
+      if (all.value?.some((one) => one.name === name) === true) throw new Error(t('settings.scripts.exists'));
+    }
+    await client.request('PUT', PATH, { params: { name }, body: { content } });
     edited.value = undefined;
     await attempt(async () => {
       await readAll();

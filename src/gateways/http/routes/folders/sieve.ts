@@ -1,5 +1,6 @@
 // The Sieve scripts of an account (RFC 5228), which ManageSieve serves too. A script that does not compile is refused.
 
+import { optional } from 'superstruct';
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Refusal } from '../../../../actors/runtime/protocol.js';
 import { compileSieve } from '../../../../mail-format/sieve/index.js';
@@ -25,6 +26,7 @@ const content = () =>
     return /[\0\p{Cs}]/u.test(value) ? 'must be text without NUL and lone surrogates' : true;
   });
 const script = named('SieveScript', record({ content: content(), isActive: flag() }));
+const written = named('WrittenSieveScript', record({ content: content(), isActive: optional(flag()) }));
 
 /** Why a script was not stored. */
 function notPut(refusal: Refusal<MailboxProtocol, 'putSieveScript'>): Problem {
@@ -71,23 +73,24 @@ export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
       path,
       summary: 'Store a Sieve script',
       description:
-        'Makes the script, or replaces it. `isActive`: it is the active script from now on, in place of another one; false: it is not. A script that does not compile is 400 with a line for each fault in `errors.content`, such as `line 3, column 5: there is no command foo`. A name has 1 to 512 bytes of UTF-8 without control characters.',
+        'Makes the script, or replaces it. `isActive`: it is the active script from now on, in place of another one; false: it is not; absent: which script is active stays as it is. A script that does not compile is 400 with a line for each fault in `errors.content`, such as `line 3, column 5: there is no command foo`. A name has 1 to 512 bytes of UTF-8 without control characters.',
       tags: TAGS,
       access: WRITE,
       params,
-      body: script,
+      body: written,
       example: EXAMPLE,
       replies: { 204: EMPTY },
       handler: async ({ principal, params: { name }, body }) => {
         if (!isSieveScriptName(name)) return invalid({ name: ['must have 1 to 512 bytes and no control characters'] });
-        if (Buffer.byteLength(body.content) > MOST_SCRIPT_OCTETS) return notPut('scriptTooLarge');
-        const compiled = compileSieve(body.content);
+        const { content, isActive = null } = body;
+        if (Buffer.byteLength(content) > MOST_SCRIPT_OCTETS) return notPut('scriptTooLarge');
+        const compiled = compileSieve(content);
         if ('faults' in compiled) {
           return invalid({
             content: compiled.faults.map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`),
           });
         }
-        const { refusal } = await mailboxes.of(principal.accountId).ask('putSieveScript', { name, ...body });
+        const { refusal } = await mailboxes.of(principal.accountId).ask('putSieveScript', { name, content, isActive });
         return refusal === undefined ? { status: 204 } : notPut(refusal);
       },
     }),
