@@ -1,5 +1,5 @@
-// Operations on emails in folders: append, place imported mail, store flags, copy, move, expunge. Folders are named by id or role, those of
-// an import by path. A command adds at most 1,000 messages and selects at most 10,000 emails.
+// Operations on emails in folders: append, place imported mail, store flags, copy, move, expunge, delete for good. Folders are named by id or
+// role, those of an import by path. A command adds at most 1,000 messages and selects at most 10,000 emails.
 import {
   array,
   boolean,
@@ -152,6 +152,12 @@ export const placementOperations = {
     /** `isComplete`: no other placement is left to expunge. */
     reply: object({ uids: uidRanges, isComplete: boolean() }),
     refusals: ['noSuchFolder'],
+    onRepeat: 'remembered',
+  }),
+  /** Deletes the emails with all their placements for good. `missing`: ids without an email of this account. */
+  remove: command({
+    payload: object({ emailIds: array(string()) }),
+    reply: object({ removed: integer(), missing: array(string()) }),
     onRepeat: 'remembered',
   }),
   /**

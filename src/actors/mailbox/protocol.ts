@@ -185,8 +185,9 @@ export const mailboxProtocol = protocol('mailbox', {
       /** null when the delivery has already happened, when a filter has deleted the mail, or when the mail only goes elsewhere. */
       reply: object({ emailId: nullable(string()) }),
       /**
-       * `attemptUnderWay`: the bounced email is still being delivered; the bounce is placed later from its inbound row. `unstored`: the
-       * message is inline, and this mailbox does not accept it: it must be stored first.
+       * `attemptUnderWay`: the mail is placed later from its inbound row, because the email that it bounces is still being delivered, or
+       * because it cannot be read now for the active script. `unstored`: the message is inline, and this mailbox does not accept it: it
+       * must be stored first.
        */
       refusals: ['attemptUnderWay', 'unstored'],
       onRepeat: 'harmless',
@@ -195,12 +196,6 @@ export const mailboxProtocol = protocol('mailbox', {
       payload: object({ emailIds: array(string()), isRead: boolean() }),
       /** `changed`: the number of emails that had the other state; `missing`: ids without an email of this account. */
       reply: object({ changed: integer(), missing: array(string()) }),
-      onRepeat: 'remembered',
-    }),
-    /** Deletes the emails with all their placements for good. */
-    remove: command({
-      payload: object({ emailIds: array(string()) }),
-      reply: object({ removed: integer(), missing: array(string()) }),
       onRepeat: 'remembered',
     }),
     /** Deletes emails that were received before a time, at most 1,000 per call; only for unclaimed mailboxes. */

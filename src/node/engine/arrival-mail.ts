@@ -80,7 +80,7 @@ export function startArrivalMail(
   });
   const store = postgresAutomaticMail(context.node.sql);
   const look = {
-    accounts: async (limit: number) => (ownership.owned.length === 0 ? [] : store.accountsDue(ownership.owned, limit)),
+    find: async (limit: number) => (ownership.owned.length === 0 ? [] : store.accountsDue(ownership.owned, limit)),
     intervalMs: LOOK_MS,
   };
   const automaticMail = startAutomaticMail({

@@ -1,5 +1,5 @@
-// Writes vacation replies of accounts (decision 0099) and of scripts (0107): looks at the header of the message that arrived, and at whom it names, and lets the rules decide
-// (src/mail-format/reports/automatic-reply.ts).
+// Writes vacation replies of accounts (decision 0099) and of scripts (0107): looks at the header of the message that arrived, and at whom it
+// names, and lets the rules decide (src/mail-format/reports/automatic-reply.ts).
 import type { WriteMail } from '../../actors/mailbox/background/automatic-mail.js';
 import { type ScriptedVacation, scriptedVacation } from '../../actors/mailbox/sieve/script-replies.js';
 import { parseAddress } from '../../mail-format/address.js';

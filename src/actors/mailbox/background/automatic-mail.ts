@@ -9,6 +9,7 @@ import type { AutomaticKind, DueMail } from '../../../store/mailbox-rows.js';
 import { ActorFault } from '../../runtime/errors.js';
 import { addressed, isForElsewhere, mayWait } from '../outbound/automatic.js';
 import type { Mailboxes } from '../protocol.js';
+import { type AccountLooks, startLooks } from './account-looks.js';
 
 /** Accounts that are processed at a time: each may have a whole message in memory. */
 const AT_ONCE = 2;
@@ -16,8 +17,7 @@ const AT_ONCE = 2;
 const MOST_WAITING = 50_000;
 /** Messages of an account before the others get a turn. */
 const IN_A_ROW = 10;
-/** The accounts of one look; the next one finds further ones. */
-const MOST_FOUND = 1_000;
+const LOOK_FAILED = 'mail that is due because mail arrived could not be looked for';
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 /** A message that cannot be written for so long is given up: the account gets the copy that only the due row has. */
@@ -80,7 +80,7 @@ export interface AutomaticMailOptions {
   readonly meter?: ForwardMeter;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Finds what is due in mailboxes that are not loaded; asked every `intervalMs`. Absent: only reports count. */
-  readonly look?: { accounts(limit: number): Promise<readonly string[]>; readonly intervalMs: number };
+  readonly look?: Omit<AccountLooks, 'failed'>;
   readonly retryMs?: number;
 }
 
@@ -156,7 +156,7 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     most: MOST_WAITING,
     backoff: { firstMs: retryMs, longestMs: LONGEST_RETRY_MS },
   });
-  const looks = look && startLooks(look, accounts, log);
+  const looks = look && startLooks({ ...look, failed: LOOK_FAILED }, accounts, log);
   return {
     note: (accountId) => void accounts.add(accountId),
     kept(accountId, count) {
@@ -201,23 +201,3 @@ const envelopeOf = ({ sender, to, reportTo, isPartial = false }: WrittenMail) =>
   ...{ sender, recipients: addressed(...to), reportTo },
   ...(isPartial && { isPartial }),
 });
-
-/** A node that ends, or a mailbox that moves, leaves rows of accounts that nobody asks for. */
-function startLooks(
-  { accounts, intervalMs }: NonNullable<AutomaticMailOptions['look']>,
-  queue: WorkQueue,
-  log: Pick<Logger, 'warn'>,
-): WorkQueue {
-  const looks = new WorkQueue({
-    async work() {
-      // An account that waits, backs off or runs is not added again.
-      for (const id of await accounts(MOST_FOUND)) if (!queue.has(id)) queue.add(id);
-      return intervalMs;
-    },
-    failed: (_, err) => log.warn({ err }, 'mail that is due because mail arrived could not be looked for'),
-    most: 1,
-    backoff: { firstMs: intervalMs },
-  });
-  looks.add('look');
-  return looks;
-}

@@ -16,6 +16,7 @@ import type {
 import { storedTokens } from '../junk/junk-reads.js';
 import type { KnownWords } from '../junk/known-words.js';
 import type { JunkLearningNotes } from '../junk/mailbox-junk.js';
+import { startLooks } from './account-looks.js';
 
 /** Accounts that are processed at a time. */
 const AT_ONCE = 2;
@@ -23,8 +24,6 @@ const AT_ONCE = 2;
 const MOST_WAITING = 50_000;
 /** Lessons of an account before the others get a turn. */
 const IN_A_ROW = 20;
-/** The accounts of one look. */
-const MOST_FOUND = 1_000;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 /** Failures of an account after which rspamd does not get its messages. */
@@ -55,7 +54,7 @@ export interface JunkLearning extends JunkLearningNotes {
 }
 
 export function startJunkLearning(options: JunkLearningOptions): JunkLearning {
-  const { store, learner, log, retryMs = RETRY_MS } = options;
+  const { store, learner, owned, lookMs, log, retryMs = RETRY_MS } = options;
 
   /** Resolves with 0 when the account has further lessons, which wait behind other accounts. */
   async function work(accountId: string, { failures, signal }: WorkAttempt): Promise<number | undefined> {
@@ -73,30 +72,18 @@ export function startJunkLearning(options: JunkLearningOptions): JunkLearning {
     most: MOST_WAITING,
     backoff: { firstMs: retryMs, longestMs: LONGEST_RETRY_MS },
   });
-  const looks = startLooks(options, queue);
+  const find = async (limit: number) => {
+    const shards = owned();
+    return shards.length === 0 ? [] : store.accountsDue(shards, limit);
+  };
+  const failed = 'lessons of the junk filter could not be looked for';
+  const looks = startLooks({ find, intervalMs: lookMs, failed }, queue, log);
   return {
     note: (accountId) => void queue.add(accountId),
     async stop() {
       await Promise.all([looks.stop(), queue.stop()]);
     },
   };
-}
-
-/** A node that ends, or a mailbox that moves, leaves lessons of accounts that nobody asks for. */
-function startLooks({ store, owned, lookMs, log }: JunkLearningOptions, queue: WorkQueue): WorkQueue {
-  const looks = new WorkQueue({
-    async work() {
-      const shards = owned();
-      const found = shards.length === 0 ? [] : await store.accountsDue(shards, MOST_FOUND);
-      for (const id of found) if (!queue.has(id)) queue.add(id);
-      return lookMs;
-    },
-    failed: (_, err) => log.warn({ err }, 'lessons of the junk filter could not be looked for'),
-    most: 1,
-    backoff: { firstMs: lookMs },
-  });
-  looks.add('look');
-  return looks;
 }
 
 async function learnWords(

@@ -2,6 +2,7 @@
 // words are remembered too. Whoever learns on this node puts the new words here; another node has them when it reads them again.
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { CoalescedReads } from '../../../concurrency/coalesced-reads.js';
 import { isReady } from '../../../mail-format/junk/junk-verdict.js';
 import { JunkWords } from '../../../mail-format/junk/junk-words.js';
 import type { JunkLessonStore } from '../../../store/feedback/junk-lessons.js';
@@ -11,18 +12,14 @@ import type { AccountWords } from './mailbox-junk.js';
 const MOST_OCTETS = 64 * 1024 * 1024;
 const ENTRY_OCTETS = 200;
 const KEPT_MS = 10 * 60_000;
+/** The key of the reads: each is for all accounts that want their words. */
+const ALL = 'all';
 
 interface Known {
   readonly words: JunkWords | undefined;
 }
 
-interface Reading {
-  readonly accountIds: string[];
-  readonly result: Promise<ReadonlyMap<string, Uint8Array>>;
-}
-
 export class KnownWords implements AccountWords {
-  readonly #store: Pick<JunkLessonStore, 'words'>;
   readonly #log: Pick<Logger, 'warn'>;
   readonly #known = new LRUCache<string, Known>({
     maxSize: MOST_OCTETS,
@@ -31,12 +28,17 @@ export class KnownWords implements AccountWords {
   });
   /** Counts the words that were put while others were read. */
   #puts = 0;
-  /** A read that begins with the next turn of the event loop. */
-  #next: Reading | undefined;
+  /** The accounts of the next read. */
+  readonly #wanted = new Set<string>();
+  readonly #reads: CoalescedReads<ReadonlyMap<string, Uint8Array>>;
 
   constructor(store: Pick<JunkLessonStore, 'words'>, log: Pick<Logger, 'warn'>) {
-    this.#store = store;
     this.#log = log;
+    this.#reads = new CoalescedReads(() => {
+      const accountIds = [...this.#wanted];
+      this.#wanted.clear();
+      return store.words(accountIds);
+    });
   }
 
   of(accountId: string): JunkWords | undefined | Promise<JunkWords | undefined> {
@@ -53,7 +55,8 @@ export class KnownWords implements AccountWords {
   async #read(accountId: string): Promise<JunkWords | undefined> {
     const puts = this.#puts;
     try {
-      const stored = (await this.#stored(accountId)).get(accountId);
+      this.#wanted.add(accountId);
+      const stored = (await this.#reads.of(ALL)).get(accountId);
       const words = stored === undefined || stored.length === 0 ? undefined : readyWords(stored);
       if (puts === this.#puts) this.#known.set(accountId, { words });
       return words;
@@ -61,20 +64,6 @@ export class KnownWords implements AccountWords {
       this.#log.warn({ accountId, err }, 'mail is not judged by its words, because they could not be read');
       return undefined;
     }
-  }
-
-  /** One statement reads what is asked for in one turn of the event loop. */
-  #stored(accountId: string): Promise<ReadonlyMap<string, Uint8Array>> {
-    if (this.#next === undefined) {
-      const accountIds: string[] = [];
-      const result = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-        this.#next = undefined;
-        return this.#store.words(accountIds);
-      });
-      this.#next = { accountIds, result };
-    }
-    this.#next.accountIds.push(accountId);
-    return this.#next.result;
   }
 }
 
