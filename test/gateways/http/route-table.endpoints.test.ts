@@ -11,6 +11,7 @@ import { FOLDERS } from './cases/folder-cases.js';
 import { labelFilterCases } from './cases/label-filter-cases.js';
 import { OUTBOUND } from './cases/outbound-cases.js';
 import { PASSKEYS } from './cases/passkey-cases.js';
+import { PUSH_CASES } from './cases/push-cases.js';
 import { SERVICE } from './cases/service-cases.js';
 import { SIEVE } from './cases/sieve-cases.js';
 import { WEBHOOKS } from './cases/webhook-cases.js';
@@ -28,10 +29,12 @@ const emailSteps = (base: string): readonly Step[] =>
     path: base + (path.startsWith('?') ? pathOf(route) + path : path).replace('{id}', READ_ID),
   }));
 
-const ACCOUNT_STEPS = stepsOf({ ...ACCOUNT, ...ADDRESSES, ...PASSKEYS, ...WEBHOOKS }).map(({ path, ...rest }) => ({
-  ...rest,
-  path: path ?? pathOf(rest.route).replaceAll(/\{\w+\}/g, KEY_ID),
-}));
+const ACCOUNT_STEPS = stepsOf({ ...ACCOUNT, ...ADDRESSES, ...PASSKEYS, ...PUSH_CASES, ...WEBHOOKS }).map(
+  ({ path, ...rest }) => ({
+    ...rest,
+    path: path ?? pathOf(rest.route).replaceAll(/\{\w+\}/g, KEY_ID),
+  }),
+);
 
 const GROUPS: Readonly<Record<string, readonly Step[]>> = {
   ...Object.fromEntries(BASES.map((base) => [base, emailSteps(base)])),
