@@ -1010,6 +1010,11 @@ export interface SieveScript {
   readonly isActive: boolean;
 }
 
+export interface WrittenSieveScript {
+  readonly content: string;
+  readonly isActive?: boolean | undefined;
+}
+
 export interface WebConfig {
   readonly oidc: {
     readonly authority: string;
@@ -2020,7 +2025,7 @@ export interface Paths {
       readonly params: {
         readonly name: string;
       };
-      readonly body: SieveScript;
+      readonly body: WrittenSieveScript;
       readonly reply: undefined;
     };
     /** Delete a Sieve script. */

@@ -26,7 +26,7 @@ const PRIVATE_ENDPOINTS = [
   'https://db.internal/x',
 ];
 
-/** By `METHOD path`. */
+/** The cases of these routes, by `METHOD path`. */
 export const PUSH_CASES: Readonly<Record<string, readonly Case[]>> = {
   'POST /api/push-subscriptions': [
     { json: PUSH, status: 201, check: (t, _body, response) => t.is(response.headers.get('content-length'), '0') },
