@@ -1,5 +1,5 @@
-// The stored form of what an account has learnt: a version, the numbers of messages, the ceiling, and for each token in ascending order its distance to
-// the one before and its two counts, all as numbers of seven bits an octet (LEB128).
+// The stored form of what an account has learnt: a version, the numbers of messages, the ceiling, and for each token in ascending order its
+// distance to the one before and its two counts, all as numbers of seven bits an octet (LEB128).
 
 /** What is stored. */
 export interface Counts {

@@ -1,5 +1,5 @@
-// Writes an automatic reply (RFC 3834 §3.1) with a text, an HTML body, both, or a MIME entity that a script gives. Its fields are made of what others wrote: one line stays one
-// line.
+// Writes an automatic reply (RFC 3834 §3.1) with a text, an HTML body, both, or a MIME entity that a script gives. Its fields are made of what
+// others wrote: one line stays one line.
 import { encodeWords, field, phraseDate, sanitizedLine } from './report-text.js';
 
 const CRLF = '\r\n';

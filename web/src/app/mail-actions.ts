@@ -1,4 +1,5 @@
-// What people do with emails, those of whole threads where rows are threads: each action shows its result at once, offers to undo it, and says so when the server refuses it.
+// What people do with emails, those of whole threads where rows are threads: each action shows its result at once, offers to undo it, and
+// says so when the server refuses it.
 import { signal } from '@preact/signals';
 import type { Action, Folder } from '../../../src/client/index.js';
 import { makeFolder, makeLabel } from '../folders/folder-changes.js';

@@ -128,7 +128,10 @@ function isWanted(tx: MailboxTransaction, due: DueMail): boolean {
 export const addressed = (...addresses: readonly string[]): AutomaticOutgoing['recipients'] =>
   addresses.map((address) => ({ address, domain: parseAddress(address)?.domain ?? '' }));
 
-/** `begun` makes other first attempts. `payload`: that of the command which has read the outcomes of hosted recipients; otherwise they are delivered from the queue. */
+/**
+ * `payload`: that of the command which has read the outcomes of hosted recipients; otherwise they are delivered from the queue. `begun` makes
+ * other first attempts.
+ */
 export function queueAutomatic(
   tx: MailboxTransaction,
   id: string,
