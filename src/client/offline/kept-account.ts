@@ -13,6 +13,8 @@ type Group = keyof typeof MOST;
 /** The owner and the doubt. */
 const MOST_OF_ACCOUNT = 2;
 const OWNER = { group: DOUBT.group, key: 'owner' } as const;
+/** A storage that does not say what earlier clients have left holds up nothing for longer. ms */
+const TAKE_OVER_MS = 2_000;
 /** A session that is not used ends after this time. */
 const LONGEST_MS = 30 * 24 * 3_600_000;
 
@@ -95,7 +97,10 @@ export class KeptAccount {
     if (this.#account === undefined) await this.#open(profile);
   }
 
-  /** A value of the account, as soon as it is known whose account it is. Without a storage it never comes. */
+  /**
+   * A value of the account, as soon as it is known whose account it is and what is still to be sent: that was done after the value was
+   * written. Without a storage it never comes.
+   */
   async value<T>(group: Group, key: string): Promise<T | undefined> {
     await this.#opened.promise;
     const account = this.#account;
@@ -151,13 +156,18 @@ export class KeptAccount {
   async #open({ email }: Profile): Promise<void> {
     const opened = this.#opened;
     this.#account = email;
-    opened.resolve();
     this.opened$.next();
+    const patience = setTimeout(opened.resolve, TAKE_OVER_MS);
+    const open = () => {
+      clearTimeout(patience);
+      opened.resolve();
+    };
     await this.#do(async (storage) => {
       // The session may have ended since.
-      if (this.#opened !== opened) return;
+      if (this.#opened !== opened) return open();
       this.#stopTaking = storage.takeOver('actions' satisfies Group, (values) => {
         if (this.#opened === opened) this.taken$.next(valuesOf(email, values));
+        open();
       });
     });
   }

@@ -47,6 +47,23 @@ test('nothing is used before the server or, in its silence, the storage says who
   t.deepEqual(storage.keys('actions'), ['ann@example.test a1', 'ann@example.test a2']);
 });
 
+test('nothing is shown before it is known what is still to be done to it', async (t) => {
+  const storage = new MemoryStorage(await storageOfAnn());
+  let tell = () => {};
+  storage.taking = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const kept = new KeptAccount(storage);
+  const seen: unknown[] = [];
+  kept.taken$.subscribe((values) => seen.push(...values.map(({ value }) => value)));
+  await kept.assume();
+  const value = kept.value('emails', 'e1').then((shown) => seen.push(shown));
+  t.is(await now(kept, 'e1'), 'waiting');
+  tell();
+  await value;
+  t.deepEqual(seen, ['to do', 'of Ann']);
+});
+
 test('somebody else sees nothing of it, and everything is removed', async (t) => {
   for (const isAssumed of [false, true]) {
     const storage = new MemoryStorage(await storageOfAnn());

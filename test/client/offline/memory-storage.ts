@@ -11,6 +11,8 @@ export class MemoryStorage implements ClientStorage {
   readonly #ended: Set<MemoryStorage>;
   /** The next calls fail, as those of a full disk. */
   isBroken = false;
+  /** What earlier clients have left is told after this. */
+  taking: Promise<unknown> | undefined;
 
   /** `before`: a storage of the same browser. */
   constructor(before?: MemoryStorage) {
@@ -56,7 +58,9 @@ export class MemoryStorage implements ClientStorage {
     const left = [...(this.#groups.get(group) ?? [])].filter(([, { owner }]) => this.#ended.has(owner));
     for (const [, entry] of left) entry.owner = this;
     const values = left.map(([key, { value }]) => ({ key, value: JSON.parse(value) as unknown }));
-    taken(values.sort((a, b) => (a.key < b.key ? -1 : 1)));
+    const tell = () => taken(values.sort((a, b) => (a.key < b.key ? -1 : 1)));
+    if (this.taking === undefined) tell();
+    else void this.taking.then(tell);
     return () => {};
   }
 

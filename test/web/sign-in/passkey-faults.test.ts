@@ -1,7 +1,7 @@
 // Tests what people are told when a passkey does not work, and where passkeys can work at all.
 import { NetworkFault, Refusal } from '../../../src/client/index.js';
 import { en } from '../../../web/src/i18n/en.js';
-import { isNamedHost, passkeyFault, wasReplaced } from '../../../web/src/sign-in/passkey-faults.js';
+import { isNamedHost, passkeyFault } from '../../../web/src/sign-in/passkey-faults.js';
 import test from '../../support/test.js';
 
 const fault = (name: string): Error => Object.assign(new Error(name), { name });
@@ -30,9 +30,4 @@ test('what has its own words keeps them', (t) => {
   t.is(passkeyFault(new NetworkFault('gone'), 'signIn'), undefined);
   t.is(passkeyFault(new Refusal(409, { detail: 'full' }), 'add'), undefined);
   t.is(passkeyFault('odd', 'add'), undefined);
-});
-
-test('a ceremony that gives way to another is no fault', (t) => {
-  t.true(wasReplaced(new Error('wrapped', { cause: fault('AbortError') })));
-  t.false(wasReplaced(fault('NotAllowedError')));
 });

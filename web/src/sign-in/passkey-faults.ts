@@ -24,11 +24,6 @@ export function passkeyFault(error: unknown, ceremony: Ceremony): FaultText | un
   return name === 'SecurityError' ? 'passkeys.fault.elsewhere' : undefined;
 }
 
-/** Another ceremony has taken its place, or its view is gone. */
-export function wasReplaced(error: unknown): boolean {
-  return error instanceof Error && nameOf(error) === 'AbortError';
-}
-
 /** The library's errors have the browser's as their cause. */
 function nameOf({ name, cause }: Error): string {
   return cause instanceof Error ? cause.name : name;

@@ -16,19 +16,20 @@ import { passkeyFault } from './passkey-faults.js';
 const answeredOf = (accountId: string) => `mansio.passkeyOffer.${accountId}`;
 
 export function PasskeyOffer() {
-  const { client, profile } = useStore();
+  const { client, profile, connection } = useStore();
   const isShown = useSignal(false);
   const isBusy = useSignal(false);
   const problem = useSignal('');
   const id = profile.value?.id;
+  const isLive = connection.value === 'live';
   useEffect(() => {
-    if (id === undefined || localStorage.getItem(answeredOf(id)) !== null) return;
+    if (id === undefined || !isLive || localStorage.getItem(answeredOf(id)) !== null) return;
     const find = async () => {
       if (await hasOwnAuthenticator()) isShown.value = (await client.passkeys.list()).length === 0;
     };
-    // Nobody has asked for the offer: without it the page is whole.
+    // Nobody has asked for the offer: without it the page is whole, and the next connection asks again.
     find().catch(() => undefined);
-  }, [id]);
+  }, [id, isLive]);
   if (!isShown.value || id === undefined) return null;
   const answer = () => {
     localStorage.setItem(answeredOf(id), 'answered');

@@ -4,7 +4,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Refusal } from '../../../src/client/index.js';
 import type { Store } from '../app/store.js';
 import { canHavePasskeys, canOfferInField, endCeremony, passkeyProof, passkeyProofInField } from './passkey.js';
-import { wasReplaced } from './passkey-faults.js';
 
 /** The server takes an answer for five minutes. */
 const RENEWAL_MS = 4 * 60_000;
@@ -24,17 +23,23 @@ export function usePasskey(store: Store, onFault: (error: unknown) => void): Pas
   // The question of the button stands until it is answered.
   const isWanted = () => !isGone.current && !isAsking.current;
   const offer = async (): Promise<void> => {
+    const passkey = await chosenInField();
+    if (passkey === undefined) return;
     try {
-      if (!(await canOfferInField()) || !isWanted()) return;
-      const passkey = await passkeyProofInField(store.client, isWanted);
-      if (passkey !== undefined) await store.signIn({ passkey });
+      await store.signIn({ passkey });
+    } catch (error) {
+      onFault(error);
+      if (error instanceof Refusal && error.status === 401) void offer();
+    }
+  };
+  /** Nobody has asked for the offer, so its faults are told to nobody: the button says them. */
+  const chosenInField = async () => {
+    try {
+      return (await canOfferInField()) && isWanted() ? await passkeyProofInField(store.client, isWanted) : undefined;
     } catch (error) {
       // The host has no passkeys.
       if (error instanceof Refusal && error.status === 400) isOffered.value = false;
-      else if (error instanceof Refusal && error.status === 401) {
-        onFault(error);
-        void offer();
-      } else if (!wasReplaced(error)) onFault(error);
+      return undefined;
     }
   };
   useEffect(() => {
