@@ -46,6 +46,8 @@ export interface InboundEnvelope {
   readonly isJunk?: boolean;
   /** Only the content makes it suspect; its author is not in doubt. */
   readonly isContentJunk?: boolean;
+  /** SPF, DKIM or DMARC shows that the mail comes from the domain of its only author. */
+  readonly isAuthorProven?: boolean;
   /** The message reports that another message was not delivered. */
   readonly bounce?: ReturnedMail;
   /** W3C trace context of the message, when it is traced. */

@@ -333,6 +333,8 @@ export interface MailboxStore {
   sentMinutes(accountId: string, since: number): Promise<readonly SendingMinute[]>;
   /** Those of the addresses, in canonical form, to which the account has never written. */
   strangers(accountId: string, addresses: readonly string[]): Promise<readonly string[]>;
+  /** Whether the account has written to the address, in canonical form; false for addresses of hosted domains. */
+  hasWrittenTo(accountId: string, address: string): Promise<boolean>;
   /** Drops at most `limit` replies older than `maxAgeMs`, except those of deliveries with an inbound row; returns how many. */
   forget(maxAgeMs: number, limit: number): Promise<number>;
   /** What a batch of a run of a filter has changed; undefined when there is no such batch. */

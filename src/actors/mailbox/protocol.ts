@@ -166,6 +166,8 @@ export const mailboxProtocol = protocol('mailbox', {
         isJunk: optional(boolean()),
         /** Only the content makes it suspect: where the account allows its author, it does not go to Junk. */
         isContentJunk: optional(boolean()),
+        /** The mail comes from the domain of its author: what the account has taught does not put mail of its contacts into Junk. */
+        isAuthorProven: optional(boolean()),
         /** The mail has an inbound row, and may have been placed without it: the delivery is remembered. */
         isTried: optional(boolean()),
         /** The envelope sender, '' for the null sender, and the address that was written to; absent when they are unknown. */

@@ -10,6 +10,7 @@ import {
   unclaimedIn,
 } from '../../actors/directory/protocol.js';
 import { atMost } from '../../concurrency/time-bounds.js';
+import { isAuthorProven } from '../../mail-format/authentication/proven-author.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail-format/loop.js';
 import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail-format/reports/bounce.js';
 import { joinedOnward, type SentOnward } from '../../mail-format/sent-onward.js';
@@ -90,6 +91,7 @@ export async function acceptMessage(
       summary,
       sender,
       ...suspicion,
+      ...(isAuthorProven(authenticated, content.index) && { isAuthorProven: true }),
       ...returned,
       ...(trace === undefined ? {} : { trace }),
     };

@@ -171,14 +171,25 @@ function deliver(
   mailboxes: Mailboxes,
   { accountId, address: recipient, inboundId, isTried, onward }: AcceptedDelivery,
   handle: MessageHandle,
-  { receivedAt, sender, isJunk, isContentJunk, bounce }: InboundEnvelope,
+  { receivedAt, sender, isJunk, isContentJunk, isAuthorProven, bounce }: InboundEnvelope,
   how: MessageAsk,
 ): Promise<Outcome<MailboxProtocol, 'deliver'>> {
   const suspicion = isJunk === true && { isJunk, ...(isContentJunk === true && { isContentJunk }) };
+  const proven = isAuthorProven === true && { isAuthorProven };
   const returned = bounce !== undefined && { bounce };
   const tried = isTried === true && { isTried };
   const about = { recipient, ...(sender !== undefined && { sender }) };
   const elsewhere = onward !== undefined && { onward: { ...onward, targets: [...onward.targets] } };
-  const mail = { ...handle, inboundId, receivedAt, ...suspicion, ...returned, ...tried, ...about, ...elsewhere };
+  const mail = {
+    ...handle,
+    inboundId,
+    receivedAt,
+    ...suspicion,
+    ...proven,
+    ...returned,
+    ...tried,
+    ...about,
+    ...elsewhere,
+  };
   return mailboxes.of(accountId).ask('deliver', mail, how);
 }

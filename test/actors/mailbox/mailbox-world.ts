@@ -8,6 +8,7 @@ import { startBodyFiltering } from '../../../src/actors/mailbox/background/body-
 import { startFilterRunning } from '../../../src/actors/mailbox/background/filter-running.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { storedHeader } from '../../../src/actors/mailbox/filters/filter-reads.js';
+import type { MailboxJunk } from '../../../src/actors/mailbox/junk/mailbox-junk.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/search/email-texts.js';
@@ -57,15 +58,17 @@ export interface Mail {
   readonly fields?: readonly string[];
 }
 
-type More = Pick<InboundEnvelope, 'isJunk' | 'isContentJunk' | 'sender' | 'bounce'> & {
+type More = Pick<InboundEnvelope, 'isJunk' | 'isContentJunk' | 'isAuthorProven' | 'sender' | 'bounce'> & {
   readonly recipient?: string;
   readonly onward?: { readonly targets: string[]; readonly isPlaced: boolean };
 };
 
-/** Limits of accounts and domains without a setting, and the rule about sudden changes; none by default. */
+/** Limits of accounts and domains without a setting, the rule about sudden changes, and the junk filter; none by default. */
 interface WorldLimits {
   readonly limits?: SendingLimitsOptions['defaults'];
   readonly rule?: SuddenChangeRule;
+  /** Absent: no mail is judged by its words. */
+  readonly junk?: MailboxJunk;
 }
 
 const NO_LIMITS = { account: { hour: null, day: null }, domain: { hour: null, day: null } };
@@ -75,7 +78,7 @@ export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
 
 export async function mailboxWorld(
   retry: RetryPolicy = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
-  { limits = NO_LIMITS, rule = NO_RULE }: WorldLimits = {},
+  { limits = NO_LIMITS, rule = NO_RULE, junk }: WorldLimits = {},
 ) {
   const database = await migratedDatabase();
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
@@ -206,6 +209,7 @@ export async function mailboxWorld(
       note: (accountId) => void automaticDue.push(accountId),
       kept: (_, count) => void automaticKept.push(count),
     },
+    junk,
     inlineMessages,
     blobs,
     outbound,

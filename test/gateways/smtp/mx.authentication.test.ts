@@ -48,6 +48,8 @@ test('the results stand between Return-Path and Received, the message is what wa
   t.true(text.endsWith(MESSAGE.replace('peer', 'local')));
   t.is(envelope.isJunk, undefined);
   t.false('isJunk' in (harness.asked[0]!.payload as object));
+  t.true(envelope.isAuthorProven);
+  t.like(harness.asked[0]!.payload, { isAuthorProven: true });
   const line = harness.logged.find(({ msg }) => msg === 'message accepted');
   t.deepEqual(line!['authentication'], { spf: 'pass', dkim: 'none', dmarc: 'pass' });
 });
@@ -76,6 +78,7 @@ test('what fails a policy goes to Junk, in the row and in what the mailbox is as
   t.regex(await send(harness, 'b@elsewhere.test', MESSAGE, both), /^250 /);
   t.is(harness.stored[0]!.envelope.isJunk, true);
   t.is(harness.stored[0]!.envelope.isContentJunk, undefined);
+  t.is(harness.stored[0]!.envelope.isAuthorProven, undefined);
   t.deepEqual(
     harness.asked.map(({ payload }) => (payload as { isJunk?: boolean }).isJunk),
     [true, true],

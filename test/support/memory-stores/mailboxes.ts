@@ -96,6 +96,9 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       const minutes = [...of(accountId).sentMinutes.values()].filter(({ minute }) => minute >= since);
       return minutes.sort((a, b) => a.minute - b.minute);
     },
+    async hasWrittenTo(accountId, address) {
+      return of(accountId).knownRecipients.has(address);
+    },
     async strangers(accountId, addresses) {
       return addresses.filter((address) => !of(accountId).knownRecipients.has(address));
     },

@@ -117,13 +117,14 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 }
 
 function open(envelope: PendingInbound['envelope']) {
-  const { receivedAt, summary, sender, isJunk, isContentJunk, bounce } = envelope;
+  const { receivedAt, summary, sender, isJunk, isContentJunk, isAuthorProven, bounce } = envelope;
   return {
     receivedAt,
     summary,
     ...(sender !== undefined && { sender }),
     ...(isJunk === true && { isJunk }),
     ...(isContentJunk === true && { isContentJunk }),
+    ...(isAuthorProven === true && { isAuthorProven }),
     ...(bounce !== undefined && { bounce }),
   };
 }

@@ -29,7 +29,7 @@ import {
   NO_FORWARDS,
   sendOnward,
 } from './forwarding.js';
-import { goesToJunk, looksJunk } from './junk-verdict.js';
+import { goesToJunk, looksJunk, provenAuthor } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
 
 interface Mail {
@@ -60,7 +60,7 @@ export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
       const isFiltered = !goesToJunk(state.senders, summary.fromAddress, mail) && !state.isDelivered(inboundId);
       const script = isFiltered ? activeScript(state.sieve) : undefined;
       return {
-        ...(isFiltered && { judged: { blob } }),
+        ...(isFiltered && { judged: { blob, author: provenAuthor(summary.fromAddress, mail) } }),
         ...(script !== undefined && { scripted: { blob, readsBody: readsBody(state.sieve, script) } }),
         ...(isFiltered && { filtered: { blob, facts: factsOf(summary) } }),
         ...(bounce !== undefined && { outbound: { returned: bounce.messageId } }),

@@ -14,7 +14,7 @@ import type { DeclaredReads } from '../../runtime/behavior.js';
 import type { MailboxSending } from '../../sending/protocol.js';
 import { type Asking, looksInside, unreadParts } from '../filters/filter-match.js';
 import { factsOf, type JudgedMessage, type ReadMessage, readParts } from '../filters/filter-reads.js';
-import { type JudgedByWords, type JunkReads, readForJunk } from '../junk/junk-reads.js';
+import { type JudgedByWords, type JunkReads, type JunkSources, readForJunk } from '../junk/junk-reads.js';
 import type { MailboxJunk } from '../junk/mailbox-junk.js';
 import { type CopyReads, NO_COPY_READS } from '../outbound/copy-reads.js';
 import type { ReservedSlots } from '../outbound/delivery-slots.js';
@@ -99,6 +99,7 @@ export const NOTHING_PREFETCHED: Prefetched = {
 export interface PrefetchSources extends OutboundPrefetchSources {
   readonly blobs: Pick<BlobStore, 'index' | 'read'>;
   readonly store: Pick<MailboxStore, 'summaries' | 'placedWithEmail'> &
+    JunkSources['store'] &
     OutboundPrefetchSources['store'] &
     SendingSources['store'];
   readonly texts: EmailTexts;

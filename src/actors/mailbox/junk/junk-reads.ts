@@ -5,11 +5,15 @@ import { junkTokens, tokensOfMessage } from '../../../mail-format/junk/junk-toke
 import { looksLikeJunk } from '../../../mail-format/junk/junk-verdict.js';
 import type { JunkWords } from '../../../mail-format/junk/junk-words.js';
 import type { BlobContent, BlobStore } from '../../../store/blobs.js';
+import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { AccountWords } from './mailbox-junk.js';
 
-/** The stored message that is judged; null for one in memory. */
+/** A message that is judged. */
 export interface JudgedByWords {
+  /** The stored message; null for one in memory. */
   readonly blob: string | null;
+  /** The author in canonical form, where the message shows that it comes from there: mail of a contact is no junk. */
+  readonly author?: string | undefined;
 }
 
 export interface JunkReads {
@@ -18,42 +22,45 @@ export interface JunkReads {
   readonly junk: ReadonlySet<string>;
 }
 
-interface Sources {
+export interface JunkSources {
   readonly junk?: { readonly words?: AccountWords | undefined } | undefined;
   readonly blobs: Pick<BlobStore, 'index' | 'read'>;
+  readonly store: Pick<MailboxStore, 'hasWrittenTo'>;
 }
 
 /** Undefined when nothing is judged. Never rejects: what cannot be read is no junk. */
 export function readForJunk(
-  { junk, blobs }: Sources,
+  sources: JunkSources,
   accountId: string,
   judged: readonly JudgedByWords[],
 ): JunkReads | undefined | Promise<JunkReads | undefined> {
-  if (judged.length === 0 || junk?.words === undefined) return undefined;
-  const words = junk.words.of(accountId);
-  const stored = judged.flatMap(({ blob }) => blob ?? []);
-  if (words instanceof Promise) return words.then((read) => read && judgeStored(blobs, read, stored));
-  return words && judgeStored(blobs, words, stored);
+  if (judged.length === 0 || sources.junk?.words === undefined) return undefined;
+  const words = sources.junk.words.of(accountId);
+  const stored = judged.filter((message): message is StoredMessage => message.blob !== null);
+  if (words instanceof Promise) return words.then((read) => read && judgeStored(sources, accountId, read, stored));
+  return words && judgeStored(sources, accountId, words, stored);
 }
 
+type StoredMessage = JudgedByWords & { readonly blob: string };
+
 function judgeStored(
-  blobs: Sources['blobs'],
+  { blobs, store }: JunkSources,
+  accountId: string,
   words: JunkWords,
-  stored: readonly string[],
+  stored: readonly StoredMessage[],
 ): JunkReads | Promise<JunkReads> {
   if (stored.length === 0) return { words, junk: new Set() };
-  const looks = async (blob: string) => {
+  const isContact = (author: string) => store.hasWrittenTo(accountId, author).catch(() => true);
+  const looks = async ({ blob, author }: StoredMessage) => {
     const tokens = await storedTokens(blobs, blob).catch(() => undefined);
-    return tokens !== undefined && looksLikeJunk(tokens, words) ? [blob] : [];
+    if (tokens === undefined || !looksLikeJunk(tokens, words)) return [];
+    return author !== undefined && (await isContact(author)) ? [] : [blob];
   };
   return Promise.all(stored.map(looks)).then((found) => ({ words, junk: new Set(found.flat()) }));
 }
 
 /** The tokens of a stored message; undefined when there is no such blob. @throws StoreFault */
-export async function storedTokens(
-  blobs: Pick<BlobStore, 'index' | 'read'>,
-  blob: string,
-): Promise<Uint32Array | undefined> {
+export async function storedTokens(blobs: JunkSources['blobs'], blob: string): Promise<Uint32Array | undefined> {
   const index = await blobs.index(blob);
   if (index === undefined) return undefined;
   const cut = junkCut(index);

@@ -55,7 +55,7 @@ export function prefetchSending(
         memory = new SendingMemory(await store.sentMinutes(state.accountId, firstMinuteOf('day', now)));
         state.sending = memory;
       }
-      const asked = rule.strangers === 0 ? [] : [...recipients].filter((address) => !memory!.isKnown(address));
+      const asked = [...recipients].filter((address) => !memory!.isKnown(address));
       const strangers = new Set(asked.length === 0 ? [] : await store.strangers(state.accountId, asked));
       memory?.know(asked.filter((address) => !strangers.has(address)));
       return { terms: await terms, rule, strangers };

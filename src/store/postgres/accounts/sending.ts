@@ -165,6 +165,14 @@ export function strangersOf(sql: Sql, accountId: string, addresses: readonly str
   });
 }
 
+/** Whether the account has written to the address, in canonical form. @throws StoreFault */
+export function hasWrittenTo(sql: Sql, accountId: string, address: string): Promise<boolean> {
+  return guarded(async () => {
+    const rows = await sql`select from known_recipients where account_id = ${accountId} and address = ${address}`;
+    return rows.length > 0;
+  });
+}
+
 const NOTICED: Readonly<Record<LimitPeriod, string>> = {
   hour: 'limit_hour_noticed_at',
   day: 'limit_day_noticed_at',

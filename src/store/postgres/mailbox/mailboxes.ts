@@ -5,7 +5,7 @@ import { countOf } from '../../changes/coalesced-placements.js';
 import type { CommitMeter } from '../../commit-meter.js';
 import type { Placement, RunEmail } from '../../mailbox-rows.js';
 import type { CommitResult, EmailSummaryRow, ExportRow, MailboxChange, MailboxStore } from '../../mailboxes.js';
-import { sentMinutes, strangersOf } from '../accounts/sending.js';
+import { hasWrittenTo, sentMinutes, strangersOf } from '../accounts/sending.js';
 import { flushKeywords } from '../commit/deferred-flags.js';
 import { commitShared } from '../commit/inbound-commit.js';
 import { commitChanges, type DeferredFlags } from '../commit/mailbox-commit.js';
@@ -107,6 +107,7 @@ export function postgresMailboxes(
     senders: (...of) => senders(sql, ...of),
     filterRunBatch: (...of) => filterRunBatch(sql, ...of),
     sentMinutes: (...of) => sentMinutes(sql, ...of),
+    hasWrittenTo: (...of) => hasWrittenTo(sql, ...of),
     strangers: async (accountId, addresses) => (addresses.length === 0 ? [] : strangersOf(sql, accountId, addresses)),
   };
 }

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { startRedelivery } from '../../../../src/actors/mailbox/background/redelivery.js';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { NO_SPAN, NO_TRACER } from '../../../../src/actors/runtime/tracing.js';
-import type { InboundStore, PendingInbound } from '../../../../src/store/inbound.js';
+import type { InboundEnvelope, InboundStore, PendingInbound } from '../../../../src/store/inbound.js';
 import { deferred } from '../../../support/deferred.js';
 import test from '../../../support/test.js';
 
@@ -99,17 +99,18 @@ test('a backlog keeps no start waiting, and is delivered meanwhile', async (t) =
   t.deepEqual(rows, []);
 });
 
-test('suspect mail stays suspect', async (t) => {
+test('suspect mail stays suspect, and a proven author proven', async (t) => {
   const suspect = pending('a');
   const rows: PendingInbound[] = [
     { ...suspect, envelope: { ...suspect.envelope, isJunk: true, isContentJunk: true } },
+    { ...suspect, envelope: { ...suspect.envelope, isAuthorProven: true } },
     pending('b'),
   ];
   const payloads: unknown[] = [];
   const mailboxes = {
     of: () => ({
-      ask: async (_name: string, payload: { isJunk?: boolean; isContentJunk?: boolean }) => {
-        payloads.push([payload.isJunk, payload.isContentJunk]);
+      ask: async (_name: string, payload: Pick<InboundEnvelope, 'isJunk' | 'isContentJunk' | 'isAuthorProven'>) => {
+        payloads.push([payload.isJunk, payload.isContentJunk, payload.isAuthorProven]);
         return { reply: { emailId: null } };
       },
     }),
@@ -124,8 +125,9 @@ test('suspect mail stays suspect', async (t) => {
     tracer: NO_TRACER,
   });
   t.deepEqual(payloads, [
-    [true, true],
-    [undefined, undefined],
+    [true, true, undefined],
+    [undefined, undefined, true],
+    [undefined, undefined, undefined],
   ]);
   await redelivery.stop();
 });
