@@ -4,6 +4,7 @@ import {
   boolean,
   enums,
   type Infer,
+  integer,
   nullable,
   number,
   object,
@@ -55,11 +56,12 @@ export const automaticOperations = {
     payload: object({ dueId: string(), outgoing: nullable(outgoing), arrived: optional(messageSummary) }),
     /**
      * `outboundId`: null when nothing is queued. `over`: the account has forwarded to too many recipients in this time. `isWaiting`: the
-     * message is due on.
+     * message is due on, until fewer recipients than `limit` have been sent to.
      */
     reply: object({
       outboundId: nullable(string()),
       over: optional(enums(['hour', 'day'])),
+      limit: optional(integer()),
       isWaiting: optional(boolean()),
     }),
     onRepeat: 'harmless',

@@ -126,8 +126,8 @@ const recipients = (limits: RecipientLimits, sent: SentRecipients) => ({
 
 const withLimits = (command: Command, setting: string): Command =>
   command
-    .option('--hour <number>', `recipients in an hour; none: no limit; default: as ${setting}_HOUR says`)
-    .option('--day <number>', `recipients in a day; none: no limit; default: as ${setting}_DAY says`);
+    .option('--hour <number>', `recipients in an hour; none or 0: no limit; default: as ${setting}_HOUR says`)
+    .option('--day <number>', `recipients in a day; none or 0: no limit; default: as ${setting}_DAY says`);
 
 function settingOf({ hour, day }: LimitOptions): RecipientLimitSetting {
   if (hour === undefined && day === undefined) throw new CommandError('name a limit: --hour or --day');
@@ -137,13 +137,13 @@ function settingOf({ hour, day }: LimitOptions): RecipientLimitSetting {
   };
 }
 
-/** null: the default. */
+/** null: the default; 0: no limit. */
 function limitNamed(option: string, text: string): number | null {
   if (text === 'none') return 0;
   if (text === 'default') return null;
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number === 0 || number > MOST_RECIPIENTS)
-    throw new CommandError(`${option} takes a whole number above 0, none or default: ${text}`);
+  if (!/^\d+$/.test(text) || number > MOST_RECIPIENTS)
+    throw new CommandError(`${option} takes a whole number, none or default: ${text}`);
   return number;
 }
 

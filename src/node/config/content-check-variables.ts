@@ -1,5 +1,5 @@
 // Declares the settings that say which mail is refused, deferred or put into Junk; variables.ts joins them with the others.
-import { type BlockListSetting, blockLists, flag, hidden, httpUrl, identifier, oneOf, withoutKeys } from './values.js';
+import { type BlockListSetting, blockLists, hidden, httpUrl, identifier, onOff, oneOf, withoutKeys } from './values.js';
 import { variable } from './variable.js';
 
 type JunkFilter = 'builtin' | 'rspamd' | 'off';
@@ -15,8 +15,8 @@ export const contentChecks = {
   ),
   reports: variable(
     'MANSIO_REPORTS',
-    false,
-    flag,
+    'off',
+    onOff,
     '`on` counts the results of DMARC and of TLS with other servers, and sends a [report](mail-authentication.md#reports-to-others) a day to each domain that asks for it.',
   ),
   rspamdUrl: variable<string | undefined, undefined>(

@@ -42,7 +42,7 @@ export function startFeedback(
     hostedDomains,
     ...(observability.metrics && { meter: observability.metrics.feedback }),
   });
-  const sending = config.reports ? startSending(context, shared, stores, actors) : undefined;
+  const sending = config.reports === 'on' ? startSending(context, shared, stores, actors) : undefined;
   addJob(context, 'feedback reports', async () => {
     over.abort();
     await Promise.all([reading.stop(), sending?.stop()]);

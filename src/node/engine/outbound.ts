@@ -61,7 +61,7 @@ function tlsTally(
   { config, log, lifecycle }: EngineContext,
   store: EngineStores['ownTlsReports'],
 ): TlsTally | undefined {
-  if (!config.reports) return undefined;
+  if (config.reports === 'off') return undefined;
   const tally = new TlsTally({ store, now: () => clock.now(), log });
   lifecycle.add('counts of TLS', () => tally.close(), COUNTS_MS, COUNTS_MS);
   return tally;

@@ -109,3 +109,12 @@ test('DNS block lists: zones with an action each, and the keys of subscribers ar
   t.is(readConfig({ MANSIO_GREYLIST: 'doubtful' }).greylist, 'doubtful');
   t.deepEqual(problemsOf({ MANSIO_GREYLIST: 'all' }), ['MANSIO_GREYLIST']);
 });
+
+test('reports to others are on or off, and the effective settings say it in these words', (t) => {
+  const shown = (env: Record<string, string>) => describeConfig(env).find(({ name }) => name === 'MANSIO_REPORTS')?.value;
+  t.is(shown({}), 'off');
+  t.is(shown({ MANSIO_REPORTS: 'on' }), 'on');
+  t.is(shown({ MANSIO_REPORTS: 'false' }), 'off');
+  t.is(readConfig({ MANSIO_REPORTS: 'on' }).reports, 'on');
+  t.deepEqual(problemsOf({ MANSIO_REPORTS: 'daily' }), ['MANSIO_REPORTS']);
+});

@@ -58,6 +58,7 @@ test('limits and suspensions hold at once for mail programs and REST', async (t)
   for (const client of [rest!, office!])
     await until(async () => (await client.inbox()).some(({ subject }) => subject === notice));
   t.is((await office!.inbox()).filter(({ subject }) => subject === notice).length, 1);
+  t.like(await command('account', 'limit', anna.email, '--hour', '0'), { limitHour: null });
   const shown = await command('account', 'limit', anna.email, '--hour', '100');
   t.like(shown, { sentInHour: 5, limitHour: 100, sentInDay: 5, reason: null });
   await until(async () => (await submit(ben.email)) === '250');

@@ -27,10 +27,13 @@ const GIVE_UP_MS = 24 * 3_600_000;
 class LimitReached extends Error {
   /** Its recipients. */
   readonly recipients: number;
+  /** The most recipients that the limit ever allows. */
+  readonly limit: number;
 
-  constructor(over: 'hour' | 'day', recipients: number) {
+  constructor(over: 'hour' | 'day', recipients: number, limit = Number.POSITIVE_INFINITY) {
     super(`the account has sent on too much within ${over === 'hour' ? 'an hour' : 'a day'}`);
     this.recipients = recipients;
+    this.limit = limit;
   }
 }
 
@@ -114,8 +117,8 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     const outgoing = { blob: content.hash, summary, ...envelopeOf(written) };
     const about = { dueId, outgoing, ...(arrived !== undefined && { arrived: arrived }) };
     const { reply } = await mailboxes.of(accountId).ask('sendAutomaticMail', about);
-    const { outboundId, over, isWaiting } = reply ?? {};
-    if (over !== undefined && isWaiting === true) throw new LimitReached(over, to.length);
+    const { outboundId, over, limit, isWaiting } = reply ?? {};
+    if (over !== undefined && isWaiting === true) throw new LimitReached(over, to.length, limit);
     if (over === undefined)
       log.info({ accountId, dueId, kind, to, outboundId }, 'mail was queued because mail arrived');
     else {
@@ -134,8 +137,7 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
     for (const mail of due) {
       if (signal.aborted) return undefined;
       if (sent === IN_A_ROW) return 0;
-      // A message to as many recipients as one that waits would wait as well.
-      if (mayWait(mail) && mail.targets.length >= leastWaiting(faults)) continue;
+      if (mayWait(mail) && wouldWait(mail.targets.length, faults)) continue;
       // A message that cannot be read now does not stop the others.
       await send(accountId, mail, failures).then(
         () => sent++,
@@ -171,9 +173,9 @@ export function startAutomaticMail(options: AutomaticMailOptions): AutomaticMail
 
 const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';
 
-/** The recipients of the smallest message that waits for a limit. */
-const leastWaiting = (faults: readonly unknown[]): number =>
-  Math.min(...faults.map((fault) => (fault instanceof LimitReached ? fault.recipients : Number.POSITIVE_INFINITY)));
+/** A message to as many recipients as one that waits would wait as well, unless no wait helps it. */
+const wouldWait = (recipients: number, faults: readonly unknown[]): boolean =>
+  faults.some((fault) => fault instanceof LimitReached && recipients >= fault.recipients && recipients <= fault.limit);
 
 /** Nothing is sent of old mail that cannot be written; the account gets it. @throws `err` when it is tried again, StoreFault */
 async function givenUp(

@@ -23,10 +23,12 @@ import { refusedAmong } from './suppressions.js';
 /** Its sender, who is somebody else, is told of failures alone. */
 const FAILURE: Notify = ['FAILURE'];
 
-/** Mail for elsewhere that exceeds a limit waits for so long. */
+/** Mail for elsewhere waits for a limit for so long, unless the limit allows it never. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 // RFC 3463: the delivery time has expired.
 const EXPIRED = { text: 'The domain sends on too much mail: the message has waited for a day.', statusCode: '5.4.7' };
+// RFC 3463: too many recipients.
+const TOO_MANY = { text: 'The address leads to more addresses than its domain may send on to.', statusCode: '5.5.3' };
 
 export const automaticCommands: Pick<MailboxHandlers<MailboxProtocol>, 'sendAutomaticMail'> = {
   sendAutomaticMail: {
@@ -82,12 +84,15 @@ function send(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'sendAut
   const over = isCounted ? tx.sending.forward(outgoing.recipients.length) : undefined;
   if (over !== undefined) {
     const isElsewhere = isForElsewhere(due);
-    if (isElsewhere && tx.now - due.receivedAt < LONGEST_WAIT_MS) return { outboundId: null, over, isWaiting: true };
+    const { period, limit, isAlone } = over;
+    if (isElsewhere && !isAlone && tx.now - due.receivedAt < LONGEST_WAIT_MS)
+      return { outboundId: null, over: period, limit, isWaiting: true };
     tx.dueMail.end(due);
     placeCopy(tx, { ...due, copy: due.copy ?? arrived ?? null });
     // The sender of mail to an alias is told.
-    if (isElsewhere && outgoing.reportTo !== null) queueAutomatic(tx, dueId, outgoing, payload, failedFirst);
-    return { outboundId: null, over };
+    const failed = failedFirst(isAlone ? TOO_MANY : EXPIRED);
+    if (isElsewhere && outgoing.reportTo !== null) queueAutomatic(tx, dueId, outgoing, payload, failed);
+    return { outboundId: null, over: period };
   }
   // The outcome of the outbound email may be known with this commit: it ends a row that is queued.
   if (due.copy === null) tx.dueMail.end(due);
@@ -137,7 +142,7 @@ export function queueAutomatic(
   id: string,
   { blob, summary, sender, recipients: addressees, reportTo }: AutomaticOutgoing,
   payload?: unknown,
-  begun?: typeof failedFirst,
+  begun?: ReturnType<typeof failedFirst>,
 ): void {
   const { now } = tx;
   const recipients = addressees.map(({ address, domain }) => ({
@@ -178,7 +183,9 @@ export function queueAutomatic(
 }
 
 /** The recipients fail at once. */
-function failedFirst(tx: MailboxTransaction, recipients: OutboundRow['recipients']): FirstAttempts {
-  const hosted = refusedAmong(tx, recipients, () => EXPIRED);
-  return { hosted, attempt: null, begins: true, events: [...hosted.events, endOfAttempts(tx)] };
+function failedFirst(why: typeof EXPIRED) {
+  return (tx: MailboxTransaction, recipients: OutboundRow['recipients']): FirstAttempts => {
+    const hosted = refusedAmong(tx, recipients, () => why);
+    return { hosted, attempt: null, begins: true, events: [...hosted.events, endOfAttempts(tx)] };
+  };
 }

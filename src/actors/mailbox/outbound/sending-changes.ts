@@ -1,6 +1,6 @@
 // What a transaction sends to: it decides whether limits, a suspension or the rule about sudden changes let a message pass, and counts its
 // recipients. The commit writes the counts with the message, so that no messages that are sent at once exceed a limit together.
-import type { CountedSending, LimitPeriod, SendingCounts } from '../../../store/limits/sending.js';
+import type { CountedSending, SendingCounts } from '../../../store/limits/sending.js';
 import { type ExceededLimit, exceededLimit, minuteOf } from '../../sending/recipient-limits.js';
 import { isRuleApplied, suddenChange } from '../../sending/sudden-change.js';
 import type { MailboxState } from '../state/state.js';
@@ -90,17 +90,17 @@ export class SendingChanges {
 
   /**
    * Counts a forward to this many recipients, which has limits of the same size as what the user sends, and counts of its own: who writes to
-   * an account does not use up what its user may send. Returns the period whose limit it exceeds; then nothing is counted.
+   * an account does not use up what its user may send. Returns the limit that it exceeds; then nothing is counted.
    * @throws the fault that prevented reading
    */
-  forward(recipients: number): LimitPeriod | undefined {
+  forward(recipients: number): ExceededLimit | undefined {
     const read = this.#read;
     if (read?.fault !== undefined) throw read.fault;
     if (read?.terms === undefined) return undefined;
     const before = this.#state.sending?.forwarded(this.#now) ?? { hour: 0, day: 0 };
     const sent = { hour: before.hour + this.#forwarded, day: before.day + this.#forwarded };
     const exceeded = exceededLimit({ account: { limit: read.terms.limit, sent } }, recipients);
-    if (exceeded !== undefined) return exceeded.period;
+    if (exceeded !== undefined) return exceeded;
     this.#isCounted = true;
     this.#forwarded += recipients;
     return undefined;

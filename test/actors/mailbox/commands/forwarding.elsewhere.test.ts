@@ -74,6 +74,32 @@ test('mail for elsewhere waits for the limit, a bounce to a rewritten sender doe
   await checkRows(world, t, accountId);
 });
 
+test('the sender of mail to more targets elsewhere than the limit ever allows is told at once, also while other mail waits', async (t) => {
+  const it = await setUp(t, LIMITED);
+  const { world, accountId, deliver, due, outbound, inbox } = it;
+  const { state, note } = working(it, t);
+  await deliver(ELSEWHERE('a', 'b'));
+  await deliver(ELSEWHERE('c', 'd'));
+  await deliver(ELSEWHERE('e', 'f', 'g'));
+  note();
+  await until(async () => (await due()).length === 1 && state.waited > 0);
+  t.deepEqual((await due())[0]!.targets.length, 2);
+  t.deepEqual(state.kept, ['hour']);
+  t.is((await inbox()).length, 1, 'the postmaster keeps the mail');
+  const rows = await world.sql<{ id: string; reportTo: string; isDue: boolean }[]>`
+    select id, dsn ->> 'reportTo' as "reportTo", dsn_at is not null as "isDue" from outbound
+    where account_id = ${accountId} and status = 'Failed'`;
+  t.deepEqual(
+    rows.map(({ id: _id, ...row }) => row),
+    [{ reportTo: 'ann@far.test', isDue: true }],
+  );
+  const [recipient] = await world.sql<{ code: string }[]>`
+    select distinct status_code as code from outbound_recipients where outbound_id = ${rows[0]!.id}`;
+  t.is(recipient?.code, '5.5.3');
+  t.is((await outbound()).length, 2);
+  await checkRows(world, t, accountId);
+});
+
 test('old mail for elsewhere is tried again after a fault, and then kept', async (t) => {
   const it = await setUp(t);
   const { world, accountId, deliver, due, inbox, outbound } = it;

@@ -289,7 +289,7 @@ export function labelFilterCases(): readonly Step[] {
       status: 200,
       check: (t, body) => t.is(body.matchCount, 0),
     },
-    { route: `POST ${filter}/apply`, path: `${F}/${filterIdOf(1)}/apply`, json: {}, status: 202 },
+    { route: `POST ${filter}/apply`, path: `${F}/${filterIdOf(1)}/apply`, status: 202 },
     {
       route: `POST ${filter}/apply`,
       path: `${F}/${filterIdOf(1)}/apply`,

@@ -43,6 +43,7 @@ export function filterRunRoutes(base: string, tags: readonly string[], mailboxes
       access: WRITE,
       params: { id: idParameter() },
       body: runInput,
+      isBodyOptional: true,
       example: {},
       replies: { 202: begun },
       handler: async ({ principal, params: { id: filterId }, body: { folderId } }) => {
