@@ -1966,7 +1966,7 @@ export interface Paths {
       readonly params: {
         readonly id: string;
       };
-      readonly body: FilterRunInput;
+      readonly body?: FilterRunInput;
       readonly reply: FilterRunBegun;
     };
   };

@@ -1,10 +1,26 @@
 // Declares the settings that say which mail is refused, deferred or put into Junk; variables.ts joins them with the others.
-import { type BlockListSetting, blockLists, hidden, httpUrl, identifier, onOff, oneOf, withoutKeys } from './values.js';
+import {
+  type BlockListSetting,
+  blockLists,
+  flag,
+  hidden,
+  httpUrl,
+  identifier,
+  oneOf,
+  type Parser,
+  withoutKeys,
+} from './values.js';
 import { variable } from './variable.js';
 
 type JunkFilter = 'builtin' | 'rspamd' | 'off';
 
 const NONE = { byDefault: 'none' } as const;
+
+/** A flag in the words on and off; those of other flags are accepted too. */
+const onOff: Parser<'on' | 'off'> = {
+  accepts: 'on or off',
+  parse: (text) => (flag.parse(text) ? 'on' : 'off'),
+};
 
 export const contentChecks = {
   dmarcReject: variable(

@@ -79,24 +79,14 @@ export function setOf<const T extends string>(...choices: readonly T[]): Parser<
   };
 }
 
-const FLAGS: Readonly<Record<string, boolean>> = {
-  ...{ true: true, '1': true, yes: true, on: true },
-  ...{ false: false, '0': false, no: false, off: false },
-};
-
 export const flag: Parser<boolean> = {
   accepts: 'true or false',
   parse(text) {
-    const word = text.toLowerCase();
-    demand(Object.hasOwn(FLAGS, word));
-    return FLAGS[word]!;
+    const value = { true: true, '1': true, yes: true, on: true, false: false, '0': false, no: false, off: false };
+    const found = Object.entries(value).find(([name]) => name === text.toLowerCase())?.[1];
+    demand(found !== undefined);
+    return found;
   },
-};
-
-/** A flag in the words `on` and `off`; those of `flag` are accepted too. */
-export const onOff: Parser<'on' | 'off'> = {
-  accepts: 'on or off',
-  parse: (text) => (flag.parse(text) ? 'on' : 'off'),
 };
 
 export const ipAddress: Parser<string> = {

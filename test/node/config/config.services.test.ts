@@ -111,7 +111,8 @@ test('DNS block lists: zones with an action each, and the keys of subscribers ar
 });
 
 test('reports to others are on or off, and the effective settings say it in these words', (t) => {
-  const shown = (env: Record<string, string>) => describeConfig(env).find(({ name }) => name === 'MANSIO_REPORTS')?.value;
+  const shown = (env: Record<string, string>) =>
+    describeConfig(env).find(({ name }) => name === 'MANSIO_REPORTS')?.value;
   t.is(shown({}), 'off');
   t.is(shown({ MANSIO_REPORTS: 'on' }), 'on');
   t.is(shown({ MANSIO_REPORTS: 'false' }), 'off');
