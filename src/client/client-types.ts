@@ -140,12 +140,18 @@ export interface KnownEmail {
   readonly folderIds: readonly string[];
 }
 
+/** What is known of emails by their ids. */
+export interface KnownEmails {
+  find(id: string): KnownEmail | undefined;
+}
+
 /** The emails that a list had when it was asked; what comes later is not among them. */
-export interface FoundEmails {
+export interface FoundEmails extends KnownEmails {
   /** All of them; `ids` are the newest 20,000. */
   readonly total: number;
   readonly ids: readonly string[];
-  find(id: string): KnownEmail | undefined;
+  /** The emails of the item of an email, the newest first; undefined when the email is an item alone. */
+  thread(id: string): readonly string[] | undefined;
 }
 
 export interface Action {
@@ -162,21 +168,21 @@ export interface Action {
 
 /** `found` tells what was known of emails that no list shows, so that `undo` restores them too. */
 export interface Actions {
-  markRead(ids: readonly string[], isRead: boolean, found?: FoundEmails): Action;
-  flag(ids: readonly string[], isFlagged: boolean, found?: FoundEmails): Action;
+  markRead(ids: readonly string[], isRead: boolean, found?: KnownEmails): Action;
+  flag(ids: readonly string[], isFlagged: boolean, found?: KnownEmails): Action;
   /** `to`, `from`: id of a folder, or a role. Without `from` the emails leave every folder. */
   move(
     ids: readonly string[],
     folders: { readonly to: string; readonly from?: string | undefined },
-    found?: FoundEmails,
+    found?: KnownEmails,
   ): Action;
   /**
    * For good; with `from`, ids or roles, only those emails that are in one of these folders when the server is asked, which may be much
    * later. `undo` rejects once the server has been asked.
    */
   delete(ids: readonly string[], folders?: { readonly from?: readonly string[] }): Action;
-  label(ids: readonly string[], labelId: string, found?: FoundEmails): Action;
-  unlabel(ids: readonly string[], labelId: string, found?: FoundEmails): Action;
+  label(ids: readonly string[], labelId: string, found?: KnownEmails): Action;
+  unlabel(ids: readonly string[], labelId: string, found?: KnownEmails): Action;
 }
 
 /** What an authenticator is asked, in JSON, as libraries over `navigator.credentials` and its own `parse…FromJSON` take it. */
@@ -225,8 +231,11 @@ export interface MansioClient {
   list(query: ListQuery, range$?: Observable<ListRange>): Observable<ListView>;
   /** Who is signed in: as the server says, or, while it does not answer, as the storage does. */
   readonly account$: Observable<Profile>;
-  /** The emails of a list, to act on all of them; not of a thread. */
-  found(query: Omit<ListQuery, 'threadId'>): Promise<FoundEmails>;
+  /**
+   * The emails of a list, to act on all of them; not of a thread. `rowsOf`: ids of emails of a list with an item per thread; only the emails
+   * of the items that have one of them.
+   */
+  found(query: Omit<ListQuery, 'threadId'>, rowsOf?: readonly string[]): Promise<FoundEmails>;
   readonly folders$: Observable<readonly Folder[]>;
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;

@@ -124,7 +124,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
           return lists.view(query, range$);
         }),
       account$: open(() => followed$.pipe(switchMap(({ account$ }) => account$))),
-      found: (query) => foundEmails(rest, query),
+      found: (query, rowsOf) => foundEmails(rest, query, rowsOf),
       folders$: open(() => followed$.pipe(switchMap(({ folders }) => folders.folders$))),
       labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
       preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),

@@ -67,13 +67,24 @@ export const listOperations = {
    * Newest first, in a folder (id or role), or in all folders except emails that are only in Trash or Junk; the counts cover all matches.
    */
   search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge', 'noSuchLabel'] }),
-  /** The newest emails that a search finds, at most 20,000, with what actions change of them. The total covers all matches. */
+  /** The newest emails that a search finds or a list by thread has, at most 20,000, with what actions change of them. The total covers all matches. */
   foundEmails: query({
-    payload: object(criteria),
+    payload: object({
+      ...criteria,
+      /** The emails are those of the rows of a list by thread, whole rows; only with `folder`, `isRead` and `isFlagged`, which choose rows. */
+      groupByThread: optional(boolean()),
+      /** Ids of emails: with `groupByThread`, only the rows that have one of them, read or not. */
+      rowsOf: optional(array(string())),
+    }),
     reply: object({
       totalCount: integer(),
       /** Emails that are alike. `ids`: 16 octets each, in base64, newest first. */
       groups: array(object({ ids: string(), isRead: boolean(), isFlagged: boolean(), folderIds: array(string()) })),
+      /**
+       * With `groupByThread`, the rows of several emails: the positions of these emails in the ids of all groups, read one after the other,
+       * the newest email first.
+       */
+      threads: optional(array(array(integer()))),
     }),
     refusals: ['noSuchFolder', 'noSuchLabel', 'searchTooLarge'],
   }),

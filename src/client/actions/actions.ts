@@ -1,7 +1,7 @@
 // The actions on emails: each is shown at once, sent in its turn, and can be taken back. What it has really changed is known from the emails
 // that are shown and, for others, from the events of the log.
 import { ReplaySubject, type Subscription, take } from 'rxjs';
-import type { Action, Actions, FoundEmails, KnownEmail, LateRefusal } from '../client-types.js';
+import type { Action, Actions, KnownEmail, KnownEmails, LateRefusal } from '../client-types.js';
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
 import { isSignedOut } from '../refusal.js';
@@ -23,7 +23,7 @@ export interface ActionParts {
 type Before = Partial<KnownEmail>;
 
 export function actionsOf(parts: ActionParts): Actions {
-  const act = (ids: readonly string[], change: Change, found?: FoundEmails): Action =>
+  const act = (ids: readonly string[], change: Change, found?: KnownEmails): Action =>
     new OptimisticAction([...new Set(ids)], change, parts, { found });
   return {
     markRead: (ids, isRead, found) => act(ids, { kind: 'mark', isRead }, found),
@@ -66,7 +66,7 @@ const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder
 
 interface ActionOrigin {
   /** What is known of emails that no list shows. */
-  readonly found?: FoundEmails | undefined;
+  readonly found?: KnownEmails | undefined;
   /** The key of an action of an earlier client, which the caller gives back to the queue. */
   readonly restoredKey?: string;
 }

@@ -194,6 +194,7 @@ export interface FoundGroups {
     readonly isFlagged: boolean;
     readonly folderIds: readonly string[];
   }[];
+  readonly threads?: readonly (readonly number[])[];
 }
 
 export interface Contact {
@@ -1238,6 +1239,8 @@ export interface Paths {
         readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
         /** True: emails that are only in trash or junk are found too; not with `folder` */
         readonly anywhere?: boolean | undefined;
+        readonly groupByThread?: boolean | undefined;
+        readonly rowsOf?: string | undefined;
       };
       readonly reply: FoundGroups;
     };

@@ -112,7 +112,7 @@ test('for another account nothing more is sent, neither what waits nor the rest 
   replies.push(() => new Promise<void>((resolve) => (answer = resolve)));
   const ids = Array.from({ length: 1_500 }, (_, i) => `${i}`);
   const known = { isRead: false, isFlagged: false, folderIds: ['inbox-id'] };
-  const long = act.markRead(ids, true, { total: ids.length, ids, find: () => known });
+  const long = act.markRead(ids, true, { find: () => known });
   await until(() => sent.length === 3);
   await storage.confirm(profile);
   await t.throwsAsync(long.done, { message: /Somebody else/ });

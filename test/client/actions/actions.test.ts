@@ -156,7 +156,7 @@ test('many emails are sent in parts; undo ends the sending, and restores those t
   const { act, sent, replies } = world([]);
   const ids = Array.from({ length: 2_500 }, (_, i) => `${i}`);
   const known = { isRead: false, isFlagged: false, folderIds: ['folder-id', 'label-id'] };
-  const found = { total: ids.length, ids, find: (id: string) => ({ ...known, isRead: id === '7' }) };
+  const found = { find: (id: string) => ({ ...known, isRead: id === '7' }) };
   const marked = act.markRead(ids, true, found);
   const progress: number[] = [];
   marked.progress$.subscribe((count) => progress.push(count));
@@ -233,7 +233,7 @@ test('undo of an action that was refused half way restores what was carried out'
     async () => undefined,
     () => Promise.reject(new NotFound(404, { title: 'no such folder' })),
   );
-  const moved = act.move(ids, { to: 'archive' }, { total: ids.length, ids, find: () => known });
+  const moved = act.move(ids, { to: 'archive' }, { find: () => known });
   const progress: number[] = [];
   moved.progress$.subscribe((count) => progress.push(count));
   await t.throwsAsync(moved.done, { message: 'no such folder' });

@@ -43,6 +43,19 @@ testInBrowser('a conversation is one row, live, and acted on as a whole', async 
   await page.keyboard.press('z');
   await rows(page).filter({ hasText: 'Giraffes' }).waitFor();
 
+  // The whole list is selected by emails, a row is left out with all of its emails, and what is said is what is done.
+  await page.keyboard.press('x');
+  await page.getByText('2 emails selected', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Select all 2 conversations in Inbox' }).click();
+  await page.getByText('4 emails selected', { exact: true }).waitFor();
+  await page.keyboard.press('x');
+  await page.getByText('2 emails selected', { exact: true }).waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('2 emails moved to Archive').waitFor();
+  await page.getByRole('option').nth(1).waitFor({ state: 'detached' });
+  await page.keyboard.press('z');
+  await page.getByRole('option').nth(1).waitFor();
+
   await page.getByRole('button', { name: /^Order and view/ }).click();
   await page.getByRole('menuitemcheckbox', { name: 'One row per conversation' }).click();
   await page.getByText('2 unread · 4', { exact: true }).waitFor();

@@ -18,11 +18,21 @@ export const inQuestion = signal<readonly string[]>([]);
 /** An action on more emails takes a while, and says how far it is. */
 const ONE_REQUEST = 1_000;
 
-/** What keys and buttons act on: what is selected, else the open email, else the row that the keys are at. */
-export function targets({ list, openId }: Store): readonly string[] {
-  if (list.selected.value.size > 0) return [...list.selected.value];
-  const id = openId.value ?? list.cursorId.value;
-  return id === undefined ? [] : [id];
+/**
+ * Calls `act` with what keys and buttons act on: with what is selected, else with all emails of the row of the open email, else of the row
+ * that the keys are at.
+ */
+export function withTargets(store: Store, act: (ids: readonly string[]) => void): void {
+  const { list, openId } = store;
+  const selected = list.selected.peek();
+  const id = openId.peek() ?? list.cursorId.peek();
+  if (selected.size > 0) act([...selected]);
+  else if (id !== undefined) withRows(store, [id], act);
+}
+
+/** Calls `act` with all emails of the rows of these emails. */
+export function withRows({ list }: Store, rows: readonly string[], act: (ids: readonly string[]) => void): void {
+  act(list.emailsOfRows(rows));
 }
 
 /** The role of the folder that is shown, when it is one of the system. */
@@ -30,24 +40,23 @@ export function shownRole(store: Store): string | undefined {
   return store.folderOf(store.list.route.value)?.role;
 }
 
-export function archive(store: Store, ids = targets(store)): void {
+export function archive(store: Store, ids: readonly string[]): void {
   if (shownRole(store) !== 'archive') moveTo(store, 'archive', ids);
 }
 
-export function junk(store: Store, ids = targets(store)): void {
+export function junk(store: Store, ids: readonly string[]): void {
   moveTo(store, shownRole(store) === 'junk' ? 'inbox' : 'junk', ids);
 }
 
 /** In Trash it deletes for good, after a question. */
-export function trash(store: Store, ids = targets(store)): void {
+export function trash(store: Store, ids: readonly string[]): void {
   if (shownRole(store) !== 'trash') moveTo(store, 'trash', ids);
-  else if (ids.length > 0) inQuestion.value = store.list.emailsOfRows(ids);
+  else if (ids.length > 0) inQuestion.value = ids;
 }
 
 /** `name`: of a folder that has just been made. */
-export function moveTo(store: Store, to: string, rows = targets(store), name?: string): void {
-  if (rows.length === 0) return;
-  const ids = store.list.emailsOfRows(rows);
+export function moveTo(store: Store, to: string, ids: readonly string[], name?: string): void {
+  if (ids.length === 0) return;
   const folder = store.folder(to);
   const inverses = movesBack(store, ids, folder);
   const found = store.list.found.peek();
@@ -65,37 +74,38 @@ export function deleteForGood(store: Store, ids: readonly string[]): void {
   action.done.then(() => undo.say(said), sayFailed);
 }
 
-export function setRead(store: Store, isRead: boolean, rows = targets(store)): void {
-  if (rows.length === 0) return;
-  const ids = store.list.emailsOfRows(rows);
+export function setRead(store: Store, isRead: boolean, ids: readonly string[]): void {
+  if (ids.length === 0) return;
   const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length });
   const changed = ids.filter((id) => store.list.known(id)?.isRead === !isRead);
   const action = store.client.act.markRead(ids, isRead, store.list.found.peek());
   settle(action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
 }
 
-/** Whether each row has an email that is flagged. */
-export function areFlagged({ list }: Store, rows: readonly string[]): boolean {
-  return (
-    rows.length > 0 && rows.every((id) => list.emailsOfRows([id]).some((one) => list.known(one)?.isFlagged === true))
-  );
+/** Whether each row of these emails has one of them that is flagged. */
+export function areFlagged({ list }: Store, ids: readonly string[]): boolean {
+  return ids.length > 0 && list.byRows(ids).every((row) => isOneFlagged(list, row));
 }
 
-/** Flags one email of each row, or takes the flags of all emails when each row has one. */
-export function toggleFlag(store: Store, rows = targets(store)): void {
-  if (rows.length === 0) return;
-  const isFlagged = !areFlagged(store, rows);
-  const ids = isFlagged ? rows.filter((id) => !areFlagged(store, [id])) : store.list.emailsOfRows(rows);
+const isOneFlagged = (list: Store['list'], row: readonly string[]): boolean =>
+  row.some((id) => list.known(id)?.isFlagged === true);
+
+/** Flags one email of each row that has none, or takes the flags of all emails when each row has one. */
+export function toggleFlag(store: Store, all: readonly string[]): void {
+  if (all.length === 0) return;
+  const { list } = store;
+  const bare = list.byRows(all).filter((row) => !isOneFlagged(list, row));
+  const isFlagged = bare.length > 0;
+  const ids = isFlagged ? bare.map(([newest]) => newest!) : all;
   const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length });
-  const changed = ids.filter((id) => store.list.known(id)?.isFlagged === !isFlagged);
-  const action = store.client.act.flag(ids, isFlagged, store.list.found.peek());
+  const changed = ids.filter((id) => list.known(id)?.isFlagged === !isFlagged);
+  const action = store.client.act.flag(ids, isFlagged, list.found.peek());
   settle(action, ids, text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
 }
 
 /** Puts the label on all, or takes it off when all have it. */
-export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, rows = targets(store)): void {
-  if (rows.length === 0) return;
-  const ids = store.list.emailsOfRows(rows);
+export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, ids: readonly string[]): void {
+  if (ids.length === 0) return;
   const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(label.id));
   const { act } = store.client;
   const found = store.list.found.peek();

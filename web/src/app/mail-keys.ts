@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { PlainKey } from '../i18n/t.js';
 import { pickForTargets } from '../list/picker.js';
 import { bindKeys, type Shortcut } from './keyboard.js';
-import { archive, junk, setRead, toggleFlag, trash } from './mail-actions.js';
+import { archive, junk, setRead, toggleFlag, trash, withTargets } from './mail-actions.js';
 import { type Place, withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
@@ -67,13 +67,15 @@ function moving(store: Store): Shortcut[] {
 }
 
 function acting(store: Store): Shortcut[] {
+  const act = (run: (store: Store, ids: readonly string[]) => void) => () =>
+    withTargets(store, (ids) => run(store, ids));
   return [
-    { keys: 'e', text: 'act.archive', run: () => archive(store) },
-    { keys: '#', text: 'act.trash', run: () => trash(store) },
-    { keys: '!', text: 'act.junk', run: () => junk(store) },
-    { keys: 's', text: 'act.flag', run: () => toggleFlag(store) },
-    { keys: 'I', text: 'act.read', run: () => setRead(store, true) },
-    { keys: 'U', text: 'act.unread', run: () => setRead(store, false) },
+    { keys: 'e', text: 'act.archive', run: act(archive) },
+    { keys: '#', text: 'act.trash', run: act(trash) },
+    { keys: '!', text: 'act.junk', run: act(junk) },
+    { keys: 's', text: 'act.flag', run: act(toggleFlag) },
+    { keys: 'I', text: 'act.read', run: act((of, ids) => setRead(of, true, ids)) },
+    { keys: 'U', text: 'act.unread', run: act((of, ids) => setRead(of, false, ids)) },
     { keys: 'l', text: 'act.label', run: () => pickForTargets(store, 'label') },
     { keys: 'v', text: 'act.move', run: () => pickForTargets(store, 'move') },
   ];

@@ -4,6 +4,7 @@ import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { ActionButtons } from '../list/action-buttons.js';
 import { MessageView } from '../message/message-view.js';
+import { withRows } from './mail-actions.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import { useStore } from './store.js';
@@ -30,7 +31,7 @@ export function MessagePane() {
         >
           <Icon name="arrow-left" />
         </button>
-        <ActionButtons ids={[id]} place="message" />
+        <ActionButtons ids={store.list.emailsOfRows([id])} act={(run) => withRows(store, [id], run)} place="message" />
         <ReplyButtons emailId={id} />
       </header>
       <SentSteps id={id} />

@@ -7,53 +7,68 @@ import { t } from '../i18n/t.js';
 import { Picker, type PickerPlace, pick } from './picker.js';
 
 interface ActionButtonsProps {
+  /** What the buttons show the state of. */
   readonly ids: readonly string[];
+  /** Calls an action with the emails that it is for. */
+  readonly act: (run: (ids: readonly string[]) => void) => void;
   readonly place: Exclude<PickerPlace, 'list'>;
 }
 
-export function ActionButtons({ ids, place }: ActionButtonsProps) {
+export function ActionButtons({ ids, act, place }: ActionButtonsProps) {
   const store = useStore();
   const role = shownRole(store);
-  const items = store.list.emailsOfRows(ids).flatMap((id) => store.list.known(id) ?? []);
+  const items = ids.flatMap((id) => store.list.known(id) ?? []);
   const isRead = items.length > 0 && items.every((item) => item.isRead);
   const isFlagged = areFlagged(store, ids);
   const isOut = role === 'trash' || role === 'archive';
   return (
     <div class="action-buttons" role="toolbar" aria-label={t('act.actions')}>
-      {isOut && <ActionButton icon="inbox" name={t('act.toInbox')} run={() => moveTo(store, 'inbox', ids)} />}
+      {isOut && (
+        <ActionButton icon="inbox" name={t('act.toInbox')} run={() => act((all) => moveTo(store, 'inbox', all))} />
+      )}
       {role !== 'archive' && role !== 'trash' && (
-        <ActionButton icon="archive" name={t('act.archive')} keys="e" run={() => archive(store, ids)} />
+        <ActionButton icon="archive" name={t('act.archive')} keys="e" run={() => act((all) => archive(store, all))} />
       )}
       <ActionButton
         icon="trash-2"
         name={t(role === 'trash' ? 'act.delete' : 'act.trash')}
         keys="#"
-        run={() => trash(store, ids)}
+        run={() => act((all) => trash(store, all))}
       />
       {role !== 'sent' && role !== 'drafts' && (
         <ActionButton
           icon={role === 'junk' ? 'inbox' : 'triangle-alert'}
           name={t(role === 'junk' ? 'act.notJunk' : 'act.junk')}
           keys="!"
-          run={() => junk(store, ids)}
+          run={() => act((all) => junk(store, all))}
         />
       )}
       <ActionButton
         icon={isRead ? 'mail' : 'mail-open'}
         name={t(isRead ? 'act.unread' : 'act.read')}
         keys={isRead ? 'U' : 'I'}
-        run={() => setRead(store, !isRead, ids)}
+        run={() => act((all) => setRead(store, !isRead, all))}
       />
       <ActionButton
         icon="star"
         name={t(isFlagged ? 'act.unflag' : 'act.flag')}
         keys="s"
         isPressed={isFlagged}
-        run={() => toggleFlag(store, ids)}
+        run={() => act((all) => toggleFlag(store, all))}
       />
       <div class="picker-place">
-        <ActionButton icon="tag" name={t('act.label')} keys="l" run={() => pick({ what: 'label', ids, place })} />
-        <ActionButton icon="folder" name={t('act.move')} keys="v" run={() => pick({ what: 'move', ids, place })} />
+        <ActionButton
+          icon="tag"
+          name={t('act.label')}
+          keys="l"
+          run={() => act((all) => pick({ what: 'label', ids: all, place }))}
+        />
+        <ActionButton
+          icon="folder"
+          name={t('act.move')}
+          keys="v"
+          run={() => act((all) => pick({ what: 'move', ids: all, place }))}
+        />
         <Picker place={place} />
       </div>
     </div>

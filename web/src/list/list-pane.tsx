@@ -90,7 +90,7 @@ function Arrived({ count }: { readonly count: number }) {
 
 function SelectionHead({ store }: { readonly store: Store }) {
   const { list } = store;
-  const count = list.selected.value.size;
+  const ids = [...list.selected.value];
   return (
     <header class="list-head is-selection">
       <button type="button" class="icon-button" aria-label={t('list.clear')} onClick={() => list.clearSelection()}>
@@ -98,9 +98,9 @@ function SelectionHead({ store }: { readonly store: Store }) {
       </button>
       <h1 class="unseen">{titleOf(store, list.route.value)}</h1>
       <strong class="list-selected" role="status">
-        {t('list.selected', { count })}
+        {t(list.areThreads ? 'list.emailsSelected' : 'list.selected', { count: ids.length })}
       </strong>
-      <ActionButtons ids={[...list.selected.value]} place="selection" />
+      <ActionButtons ids={ids} act={(run) => run(ids)} place="selection" />
     </header>
   );
 }
@@ -110,19 +110,20 @@ function WholeList({ store }: { readonly store: Store }) {
   const { list } = store;
   const { total } = list.view.value;
   const found = list.found.value;
-  const selected = list.selected.value.size;
   if (found !== undefined) {
     if (found.total === found.ids.length) return null;
     return <p class="list-whole">{t('list.newestSelected', { selected: found.ids.length, total: found.total })}</p>;
   }
-  if (total <= selected) return null;
-  const isSearch = list.route.value.view === 'search';
+  if (list.isWholeSelected) return null;
   return (
     <p class="list-whole">
       <button type="button" class="button is-plain" onClick={() => list.selectAll().catch(sayFailed)}>
-        {isSearch
+        {list.route.value.view === 'search'
           ? t('list.selectFound', { total })
-          : t('list.selectIn', { total, folder: titleOf(store, list.route.value) })}
+          : t(list.areThreads ? 'list.selectThreadsIn' : 'list.selectIn', {
+              total,
+              folder: titleOf(store, list.route.value),
+            })}
       </button>
     </p>
   );

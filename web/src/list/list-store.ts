@@ -31,6 +31,7 @@ export class ListStore {
   readonly arrived = signal(0);
   /** The row that the keys are at. */
   readonly cursorId = signal<string | undefined>(undefined);
+  /** Emails: actions are for these, and for no others. */
   readonly selected = signal<ReadonlySet<string>>(new Set());
   /** What is known of the emails when the whole list was selected; undefined when some are selected. */
   readonly found = signal<FoundEmails | undefined>(undefined);
@@ -150,16 +151,31 @@ export class ListStore {
     return row?.thread?.emails.find((email) => email.id === id) ?? row ?? this.found.value?.find(id);
   }
 
-  /** All emails of the rows of these emails; one that is not loaded stands for itself. */
+  /** All emails of the rows of these emails; one of which no row is known stands for itself. */
   emailsOfRows(ids: readonly string[]): readonly string[] {
-    return [
-      ...new Set(
-        ids.flatMap((id) => {
-          const row = this.row(id);
-          return row === undefined ? [id] : emailsOf(row);
-        }),
-      ),
-    ];
+    return [...new Set(ids.flatMap((id) => this.#emailsOfRow(id)))];
+  }
+
+  /** These emails by their rows; in each row the newest one first. */
+  byRows(ids: readonly string[]): readonly (readonly string[])[] {
+    const left = new Set(ids);
+    return ids.flatMap((id) => {
+      if (!left.has(id)) return [];
+      const row = this.#emailsOfRow(id).filter((email) => left.has(email));
+      for (const email of row) left.delete(email);
+      return [row];
+    });
+  }
+
+  /** The row as it is shown, and the emails that were in it when the whole list was selected. */
+  #emailsOfRow(id: string): readonly string[] {
+    const row = this.row(id);
+    const found = this.found.value;
+    if (row === undefined) return found?.thread(id) ?? [id];
+    const shown = emailsOf(row);
+    return found === undefined
+      ? shown
+      : [...new Set([...shown, ...shown.flatMap((email) => found.thread(email) ?? [])])];
   }
 
   /** The position of an email in the whole list; undefined when it is not loaded. */
@@ -175,12 +191,13 @@ export class ListStore {
     return items[index - start];
   }
 
+  /** Selects all emails of the row, or takes them all out. */
   toggle(id: string): void {
     const before = this.selected.peek();
-    // The row may have been selected when another email was its newest one.
     const selected = new Set(before);
-    for (const email of this.emailsOfRows([id])) selected.delete(email);
-    if (selected.size === before.size) selected.add(id);
+    const row = this.#emailsOfRow(id);
+    for (const email of row) selected.delete(email);
+    if (selected.size === before.size) for (const email of row) selected.add(email);
     batch(() => {
       this.selected.value = selected;
       this.cursorId.value = id;
@@ -192,12 +209,12 @@ export class ListStore {
     const { start, items } = this.view.peek();
     const from = (this.indexOf(this.cursorId.peek()) ?? start) - start;
     const to = (this.indexOf(id) ?? start) - start;
-    const ids = items.slice(Math.min(from, to), Math.max(from, to) + 1).map((item) => item.id);
+    const ids = items.slice(Math.min(from, to), Math.max(from, to) + 1).flatMap(emailsOf);
     this.selected.value = new Set([...this.selected.peek(), ...ids]);
   }
 
   selectLoaded(): void {
-    this.selected.value = new Set(this.view.peek().items.map(({ id }) => id));
+    this.selected.value = new Set(this.view.peek().items.flatMap(emailsOf));
   }
 
   /** Selects all emails that the list has now, loaded or not; what comes later is not selected. @throws Refusal, NetworkFault */
@@ -210,6 +227,11 @@ export class ListStore {
       this.selected.value = new Set(found.ids);
       this.found.value = found;
     });
+  }
+
+  get isWholeSelected(): boolean {
+    const { items, total } = this.view.value;
+    return items.length === total && items.every((item) => this.isSelected(item));
   }
 
   isSelected(item: EmailListItem): boolean {

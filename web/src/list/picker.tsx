@@ -4,7 +4,7 @@ import { signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
-import { makeAndUse, moveTo, targets, toggleLabel } from '../app/mail-actions.js';
+import { makeAndUse, moveTo, toggleLabel, withTargets } from '../app/mail-actions.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { folderName, PLACE_ICONS } from '../folders/folder-name.js';
@@ -29,7 +29,7 @@ export function pick(picked: Picking): void {
 export function pickForTargets(store: Store, what: 'label' | 'move'): void {
   const { selected } = store.list;
   const place = selected.peek().size > 0 ? 'selection' : store.openId.peek() === undefined ? 'list' : 'message';
-  pick({ what, ids: targets(store), place });
+  withTargets(store, (ids) => pick({ what, ids, place }));
 }
 
 export function Picker({ place }: { readonly place: PickerPlace }) {
@@ -178,5 +178,5 @@ function choices({ folders }: Store, what: 'label' | 'move'): readonly Folder[] 
 }
 
 function hasAll(store: Store, ids: readonly string[], label: Folder): boolean {
-  return store.list.emailsOfRows(ids).every((id) => store.list.known(id)?.folderIds.includes(label.id) === true);
+  return ids.every((id) => store.list.known(id)?.folderIds.includes(label.id) === true);
 }

@@ -1,5 +1,5 @@
 // Rows are swiped with a finger: towards the end of the line they are archived, towards its beginning they go to Trash.
-import { archive, trash } from '../app/mail-actions.js';
+import { archive, trash, withRows } from '../app/mail-actions.js';
 import type { Store } from '../app/store.js';
 import { direction } from '../i18n/t.js';
 import { rowOf } from './row.js';
@@ -47,8 +47,7 @@ export function endSwipe(store: Store): void {
   cancelSwipe();
   if (ended === undefined || !ended.isSideways || Math.abs(ended.by) < LEAST_PX) return;
   const isToEnd = ended.by > 0 === (direction() === 'ltr');
-  if (isToEnd) archive(store, [ended.id]);
-  else trash(store, [ended.id]);
+  withRows(store, [ended.id], (ids) => (isToEnd ? archive(store, ids) : trash(store, ids)));
 }
 
 export function cancelSwipe(): void {

@@ -28,6 +28,8 @@ interface RowPage {
   readonly totalCount: number;
   /** Counts the unread emails of the rows. */
   readonly unreadCount: number;
+  /** Counts the emails of the rows. */
+  readonly emailCount: number;
 }
 
 export class FolderConversations {
@@ -39,6 +41,7 @@ export class FolderConversations {
   readonly #last: Int32Array;
   readonly #unread: Uint8Array;
   readonly #flagged: Uint8Array;
+  readonly #sizes: Uint8Array;
   /** Rows by the place of their newest email, oldest first. */
   readonly #order: Uint32Array;
 
@@ -52,6 +55,7 @@ export class FolderConversations {
     this.#unread = new Uint8Array(length);
     this.#flagged = new Uint8Array(length);
     const sizes = new Uint8Array(length);
+    this.#sizes = sizes;
     const open = new OpenRows(emails.size, length);
     const isAllShown = folder.deletedCount === 0;
     let count = 0;
@@ -85,6 +89,7 @@ export class FolderConversations {
     const rows: number[][] = [];
     let totalCount = 0;
     let unreadCount = 0;
+    let emailCount = 0;
     for (let i = 0; i < order.length; i++) {
       const row = order[isDescending ? order.length - 1 - i : i]!;
       const unread = this.#unread[row]!;
@@ -93,8 +98,23 @@ export class FolderConversations {
       if (totalCount >= first && rows.length < pageSize) rows.push(this.#emailsFrom(this.#last[row]!));
       totalCount++;
       unreadCount += unread;
+      emailCount += this.#sizes[row]!;
     }
-    return { rows, totalCount, unreadCount };
+    return { rows, totalCount, unreadCount, emailCount };
+  }
+
+  /** The emails of the rows that have one of these emails, the newest row first. */
+  with(some: ReadonlySet<number>): readonly (readonly number[])[] {
+    const rows: (readonly number[])[] = [];
+    for (let i = this.#order.length - 1; i >= 0; i--) {
+      const last = this.#last[this.#order[i]!]!;
+      for (let at = last; at !== -1; at = this.#previous[at]!) {
+        if (!some.has(this.#slots[at]!)) continue;
+        rows.push(this.#emailsFrom(last));
+        break;
+      }
+    }
+    return rows;
   }
 
   /** The emails of the rows whose newest email is one of these, by that email. */

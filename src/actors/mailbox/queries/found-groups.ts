@@ -1,10 +1,13 @@
-// The emails that a search finds, in groups that are alike in what actions change: with them, whoever acts on a whole search knows what takes
+// The emails that a search finds or a list by thread has, in groups that are alike in what actions change: with them, whoever acts on a whole search knows what takes
 // it back.
 import { FLAGGED, SEEN } from '../../../mail-format/flags.js';
+import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { Reply } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
-import type { FoundPage } from '../search/search-memory.js';
+import { folderNamed } from '../search/search.js';
 import type { MailboxState } from '../state/state.js';
+import { FolderConversations } from './folder-conversations.js';
+import { currentThreads } from './list-threads.js';
 
 /** The most emails: a reply must fit into a packet. */
 export const MOST_FOUND = 20_000;
@@ -17,7 +20,47 @@ interface Group {
   readonly folderIds: string[];
 }
 
-export function foundGroups(state: MailboxState, found: FoundPage): Reply<MailboxProtocol, 'foundEmails'> {
+interface Found {
+  readonly totalCount: number;
+  readonly slots: readonly number[];
+  /** Emails of each row of a list by thread, the newest first. */
+  readonly rows?: readonly (readonly number[])[];
+}
+
+interface RowCriteria {
+  readonly folder?: string | undefined;
+  readonly isRead?: boolean | undefined;
+  readonly isFlagged?: boolean | undefined;
+}
+
+/** The emails of whole rows of a list by thread, the newest rows first. `rowsOf`: ids of emails; only the rows that have one of them. */
+export async function foundRows(
+  store: MailboxStore,
+  state: MailboxState,
+  { folder: name = '', isRead, isFlagged }: RowCriteria,
+  rowsOf: readonly string[] | undefined,
+): Promise<{ readonly reply: Reply<MailboxProtocol, 'foundEmails'> } | { readonly refusal: 'noSuchFolder' }> {
+  await currentThreads(store, state);
+  const folder = folderNamed(state, name);
+  if (folder === undefined) return { refusal: 'noSuchFolder' };
+  const conversations = new FolderConversations(state, folder);
+  if (rowsOf !== undefined) {
+    const rows = conversations.with(new Set(rowsOf.map((id) => state.findShown(id)).filter((slot) => slot >= 0)));
+    const slots = rows.flat();
+    return { reply: foundGroups(state, { totalCount: slots.length, slots, rows }) };
+  }
+  const found = conversations.page({ page: 1, pageSize: MOST_FOUND, isRead, isFlagged, isDescending: true });
+  const rows: (readonly number[])[] = [];
+  const slots: number[] = [];
+  for (const row of found.rows) {
+    if (slots.length + row.length > MOST_FOUND) break;
+    rows.push(row);
+    slots.push(...row);
+  }
+  return { reply: foundGroups(state, { totalCount: found.emailCount, slots, rows }) };
+}
+
+export function foundGroups(state: MailboxState, found: Found): Reply<MailboxProtocol, 'foundEmails'> {
   const { emails } = state;
   const folders = [...state.folders.values()].filter(({ count }) => count > 0);
   const groups = new Map<string, Group>();
@@ -31,13 +74,25 @@ export function foundGroups(state: MailboxState, found: FoundPage): Reply<Mailbo
     group.slots.push(slot);
     groups.set(key, group);
   }
+  const all = [...groups.values()];
   return {
     totalCount: found.totalCount,
-    groups: [...groups.values()].map(({ slots, flags, folderIds }) => ({
+    groups: all.map(({ slots, flags, folderIds }) => ({
       ids: Buffer.from(emails.packedIds(slots)).toString('base64'),
       isRead: (flags & SEEN) !== 0,
       isFlagged: (flags & FLAGGED) !== 0,
       folderIds,
     })),
+    ...(found.rows && { threads: threadsAmong(all, found.rows) }),
   };
+}
+
+/** The rows of several emails, by the positions of the emails in the groups. */
+function threadsAmong(groups: readonly Group[], rows: readonly (readonly number[])[]): number[][] {
+  const positions = new Map<number, number>();
+  for (const { slots } of groups) for (const slot of slots) positions.set(slot, positions.size);
+  return rows
+    .filter(({ length }) => length > 1)
+    .map((row) => row.flatMap((slot) => positions.get(slot) ?? []))
+    .filter(({ length }) => length > 1);
 }

@@ -7,7 +7,7 @@ import { countExported, exportedEmails, folderNamed, foundPage, type MailboxSear
 import type { MailboxState } from '../state/state.js';
 import { Contacts } from './contacts.js';
 import { details, listPage } from './email-views.js';
-import { foundGroups, MOST_FOUND } from './found-groups.js';
+import { foundGroups, foundRows, MOST_FOUND } from './found-groups.js';
 import { listFolder } from './lists.js';
 import { knownThread, readThread } from './thread-views.js';
 
@@ -33,7 +33,8 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 
-    async foundEmails(state, criteria) {
+    async foundEmails(state, { groupByThread, rowsOf, ...criteria }) {
+      if (groupByThread === true) return foundRows(store, state, criteria, rowsOf);
       const found = await foundPage(state, search, criteria, 1, MOST_FOUND);
       return 'refusal' in found ? found : { reply: foundGroups(state, found) };
     },

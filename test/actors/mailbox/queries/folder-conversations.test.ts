@@ -1,8 +1,10 @@
 // Tests lists with a row per thread against a model that groups the plain list, over mailboxes in memory; what follows such a list is tested
 // with the other live lists (gateways/hub/live-queries).
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { EmailListItem } from '../../../../src/actors/mailbox/protocol.js';
 import { MOST_OF_ROW } from '../../../../src/actors/mailbox/queries/folder-conversations.js';
+import { uuidText } from '../../../../src/mail-format/ids.js';
 import { type ListsWorld, listsWorld } from '../../../gateways/hub/live-queries/lists-world.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
@@ -38,6 +40,7 @@ test('a row has the emails of a thread that the folder shows, at the place of th
           const rows = grouped(await all(world, folder));
           for (const choice of CHOICES) {
             const chosen = rows.filter((row) => isChosen(row, choice));
+            t.deepEqual(await found(world, { folder, ...choice }), foundModel(chosen));
             for (const sort of ['-date', 'date'] as const) {
               const inOrder = sort === 'date' ? chosen.toReversed() : chosen;
               for (const page of [1, 2]) {
@@ -72,6 +75,32 @@ test('a long thread has several rows, and a new email changes the newest one', a
   t.deepEqual(await sizes(), [3, MOST_OF_ROW]);
 });
 
+test('what is found of a list by thread are whole rows, also of rows that are named by some email', async (t) => {
+  const world = await listsWorld();
+  t.teardown(world.end);
+  const ids: string[] = [];
+  for (const root of [1, 2, 1, 3, 1]) ids.push((await world.append({ references: [`<root-${root}@remote.test>`] }))!);
+  const [a1, b, a2, c, a3] = ids as [string, string, string, string, string];
+  await world.mailbox.ask('setRead', { emailIds: [a2], isRead: true });
+  t.deepEqual(await found(world, { folder: 'inbox' }), {
+    total: 5,
+    emails: [a1, b, a2, c, a3].toSorted(),
+    threads: [[a3, a2, a1]],
+  });
+  t.deepEqual(await found(world, { folder: 'inbox', isRead: false, rowsOf: [a2] }), {
+    total: 3,
+    emails: [a1, a2, a3].toSorted(),
+    threads: [[a3, a2, a1]],
+  });
+  t.deepEqual(await found(world, { folder: 'inbox', rowsOf: [c, b, randomUUID()] }), {
+    total: 2,
+    emails: [b, c].toSorted(),
+    threads: [],
+  });
+  const nowhere = await world.mailbox.ask('foundEmails', { terms: [], folder: randomUUID(), groupByThread: true });
+  t.is(nowhere.refusal, 'noSuchFolder');
+});
+
 test('an email that joins two threads makes them one row', async (t) => {
   const world = await listsWorld();
   t.teardown(world.end);
@@ -90,6 +119,29 @@ test('an email that joins two threads makes them one row', async (t) => {
 
 async function all({ mailbox }: ListsWorld, folder: string): Promise<readonly EmailListItem[]> {
   return (await mailbox.ask('list', { folder, page: 1, pageSize: 100 })).reply!.items;
+}
+
+interface Criteria {
+  readonly folder: string;
+  readonly isRead?: boolean;
+  readonly isFlagged?: boolean;
+  readonly rowsOf?: string[];
+}
+
+async function found({ mailbox }: ListsWorld, criteria: Criteria) {
+  const { reply } = await mailbox.ask('foundEmails', { terms: [], groupByThread: true, ...criteria });
+  const ids = reply!.groups.flatMap(({ ids: packed }) => {
+    const octets = Buffer.from(packed, 'base64');
+    return Array.from({ length: octets.length / 16 }, (_, i) => uuidText(octets, i * 16));
+  });
+  const threads = reply!.threads!.map((positions) => positions.map((position) => ids[position]!));
+  return { total: reply!.totalCount, emails: ids.toSorted(), threads };
+}
+
+function foundModel(rows: readonly (readonly EmailListItem[])[]) {
+  const ids = rows.map((row) => row.map(({ id }) => id));
+  const emails = ids.flat().toSorted();
+  return { total: emails.length, emails, threads: ids.filter(({ length }) => length > 1) };
 }
 
 /** Rows of the plain list, newest first. */

@@ -113,6 +113,23 @@ export const SEARCH: Readonly<Record<string, readonly Case[]>> = {
       },
     },
     { path: '/search/ids?q=---', status: 200, check: (t, body) => t.deepEqual(body, { totalCount: 0, groups: [] }) },
+    {
+      path: `/search/ids?groupByThread=true&folder=inbox&rowsOf=${UNREAD_ID}`,
+      status: 200,
+      check: (t, body) => {
+        const ids = body.groups.flatMap((group: Document) => group.emailIds);
+        t.is(body.totalCount, 2);
+        t.deepEqual(ids.toSorted(), [READ_ID, UNREAD_ID].toSorted());
+        t.deepEqual(
+          body.threads.map((row: number[]) => row.toSorted()),
+          [[0, 1]],
+        );
+      },
+    },
+    { path: '/search/ids?groupByThread=true', status: 400, fields: ['groupByThread'] },
+    { path: '/search/ids?groupByThread=true&folder=inbox&q=zoe', status: 400, fields: ['q'] },
+    { path: `/search/ids?folder=inbox&rowsOf=${UNREAD_ID}`, status: 400, fields: ['rowsOf'] },
+    { path: '/search/ids?groupByThread=true&folder=inbox&rowsOf=1', status: 400, fields: ['rowsOf'] },
     { path: '/search/ids?page=1', status: 400, fields: ['page'] },
     { path: `/search/ids?folder=${NO_FOLDER_ID}`, status: 400, fields: ['folder'] },
     { path: '/search/ids?anywhere=true&folder=inbox', status: 400, fields: ['anywhere'] },

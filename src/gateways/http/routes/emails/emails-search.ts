@@ -32,6 +32,8 @@ import {
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
 const MOST_LABELS = 10;
+/** The rows that one request of ids may name. */
+const MOST_ROWS = 100;
 const ID_OCTETS = 16;
 
 const ofField = (whose: string, example: string) =>
@@ -86,7 +88,8 @@ const criteria = {
     leaf<string>(
       'string',
       (value) =>
-        (typeof value === 'string' && areLabels(value.split(','))) || 'must be ids of labels with commas between',
+        (typeof value === 'string' && areIds(value.split(','), MOST_LABELS)) ||
+        'must be ids of labels with commas between',
       { description: `Id of a label that the email has; up to ${MOST_LABELS} with commas between` },
     ),
   ),
@@ -99,7 +102,7 @@ const criteria = {
 /** Query: a page of what a search finds. */
 export const searching = { ...paging, ...criteria };
 
-const areLabels = (ids: readonly string[]): boolean => ids.length <= MOST_LABELS && ids.every(isUuid);
+const areIds = (ids: readonly string[], most: number): boolean => ids.length <= most && ids.every(isUuid);
 
 const REFUSALS = { noSuchFolder, noSuchLabel, searchTooLarge };
 
@@ -181,6 +184,28 @@ function found(base: string, tags: readonly string[], mailboxes: Mailboxes): Rou
   });
 }
 
+/** Query: the ids of what a search finds, or of a list by thread. */
+const finding = {
+  ...criteria,
+  groupByThread: optional(
+    flagParameter({
+      description:
+        'The emails of the rows of a list with `groupByThread`, whole rows: with `folder`, `isRead` and `isFlagged`, which choose rows as in that list, and no other parameter',
+    }),
+  ),
+  rowsOf: optional(
+    leaf<string>(
+      'string',
+      (value) =>
+        (typeof value === 'string' && areIds(value.split(','), MOST_ROWS)) ||
+        'must be ids of emails with commas between',
+      {
+        description: `Ids of emails, up to ${MOST_ROWS} with commas between: with \`groupByThread\` and \`folder\`, only the rows that have one of them`,
+      },
+    ),
+  ),
+};
+
 const foundGroups = named(
   'FoundGroups',
   record({
@@ -193,6 +218,16 @@ const foundGroups = named(
         folderIds: list(uuid({ description: 'Ids of every folder that holds them, labels included' })),
       }),
     ),
+    threads: optional(
+      list(
+        list(
+          whole({
+            description:
+              'With `groupByThread`, for each row of several emails, the newest email first: the position of the email in the ids of all groups, read one after the other',
+          }),
+        ),
+      ),
+    ),
   }),
 );
 
@@ -202,25 +237,38 @@ function foundIds(base: string, tags: readonly string[], mailboxes: Mailboxes): 
     path: `${base}/search/ids`,
     summary: 'Ids of the newest 20,000 emails that match',
     description:
-      'Emails that are alike in flags and folders are a group: whoever changes them all with the bulk endpoints knows what they were before.',
+      'With `groupByThread`, of the newest rows of a list by thread, at most 20,000 emails. Emails that are alike in flags and folders are a group: whoever changes them all with the bulk endpoints knows what they were before.',
     tags,
     access: READ,
-    query: criteria,
+    query: finding,
     replies: { 200: foundGroups },
     handler: async ({ principal, query }) => {
+      const errors = groupingFaults(query);
+      if (errors !== undefined) return invalid(errors);
       const search = searchOf({ ...query, page: 1, pageSize: 1 });
       if (search === undefined) return { status: 200, json: { totalCount: 0, groups: [] } };
       if ('errors' in search) return invalid(search.errors);
       const { page: _, pageSize: __, ...asked } = search;
-      const outcome = await mailboxes.of(principal.accountId).ask('foundEmails', asked);
+      const outcome = await mailboxes.of(principal.accountId).ask('foundEmails', {
+        ...asked,
+        ...(query.groupByThread === true && { groupByThread: true }),
+        ...(query.rowsOf !== undefined && { rowsOf: query.rowsOf.toLowerCase().split(',') }),
+      });
       if (outcome.reply === undefined) return REFUSALS[outcome.refusal]();
-      const { totalCount, groups } = outcome.reply;
-      return {
-        status: 200,
-        json: { totalCount, groups: groups.map(({ ids, ...of }) => ({ emailIds: idsOf(ids), ...of })) },
-      };
+      const { totalCount, groups, threads } = outcome.reply;
+      const json = { totalCount, groups: groups.map(({ ids, ...of }) => ({ emailIds: idsOf(ids), ...of })) };
+      return { status: 200, json: threads === undefined ? json : { ...json, threads } };
     },
   });
+}
+
+/** Rows are of a folder, and chosen by what lists of folders know. */
+function groupingFaults(query: Infer<ReturnType<typeof record<typeof finding>>>): FieldErrors | undefined {
+  const { groupByThread, rowsOf, folder, isRead: _, isFlagged: __, ...others } = query;
+  if (groupByThread !== true) return rowsOf === undefined ? undefined : { rowsOf: ['needs groupByThread'] };
+  if (folder === undefined) return { groupByThread: ['needs a folder'] };
+  const other = Object.entries(others).find(([, value]) => value !== undefined);
+  return other && { [other[0]]: ['cannot be used with groupByThread'] };
 }
 
 function idsOf(packed: string): string[] {

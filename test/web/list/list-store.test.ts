@@ -1,0 +1,83 @@
+// Tests what is selected in a list with a row per conversation: emails, those of whole rows, loaded or not.
+import { signal } from '@preact/signals';
+import { of } from 'rxjs';
+import type { EmailListItem, FoundEmails, ListQuery, MansioClient } from '../../../src/client/index.js';
+import { ListStore } from '../../../web/src/list/list-store.js';
+import { emailItem } from '../../client/lists/list-server.js';
+import test from '../../support/test.js';
+
+type Row = readonly string[];
+
+const rowOf = (emails: Row): EmailListItem =>
+  emailItem(
+    { id: emails[0]!, isRead: false },
+    emails.length === 1 ? {} : { thread: { senders: [], emails: emails.map(inRow) } },
+  );
+
+const inRow = (id: string) => ({ id, isRead: false, isFlagged: false, folderIds: ['inbox-id'] });
+
+/** The store of a list of these rows, of which the first ones are loaded. */
+function shownList({ rows, loaded }: { readonly rows: readonly Row[]; readonly loaded: readonly Row[] }) {
+  const asked: Omit<ListQuery, 'threadId'>[] = [];
+  const client = {
+    list: () => of({ total: rows.length, unread: 0, start: 0, items: loaded.map(rowOf), isLoading: false }),
+    found: (query: Omit<ListQuery, 'threadId'>) => {
+      asked.push(query);
+      return Promise.resolve(foundIn(rows));
+    },
+  } as unknown as MansioClient;
+  const store = new ListStore(client, signal([]), signal('-date' as const), signal(true));
+  store.follow();
+  return { store, asked };
+}
+
+/** What is found comes in groups, and so not in the order of the rows. */
+function foundIn(rows: readonly Row[]): FoundEmails {
+  const ids = rows.flat().toReversed();
+  return {
+    total: ids.length,
+    ids,
+    find: (id) => (ids.includes(id) ? { isRead: true, isFlagged: false, folderIds: ['inbox-id'] } : undefined),
+    thread: (id) => rows.find((row) => row.includes(id) && row.length > 1),
+  };
+}
+
+const ROWS = [['a3', 'a2', 'a1'], ['b1'], ['c2', 'c1'], ['d1']];
+
+const selectedIn = ({ selected }: ListStore) => [...selected.value].toSorted();
+
+test('a row is selected and left out with all of its emails', (t) => {
+  const { store } = shownList({ rows: ROWS, loaded: ROWS });
+  store.toggle('a3');
+  t.deepEqual(selectedIn(store), ['a1', 'a2', 'a3']);
+  store.selectTo('c2');
+  t.deepEqual(selectedIn(store), ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']);
+  t.false(store.isWholeSelected);
+  store.toggle('a2');
+  t.deepEqual(selectedIn(store), ['b1', 'c1', 'c2']);
+  store.selectLoaded();
+  t.deepEqual(selectedIn(store), ROWS.flat().toSorted());
+  t.true(store.isWholeSelected);
+});
+
+test('the whole list is the emails that the server has named, and a row less is all of its emails', async (t) => {
+  const { store, asked } = shownList({ rows: ROWS, loaded: ROWS.slice(0, 2) });
+  store.toggle('b1');
+  t.false(store.isWholeSelected);
+  await store.selectAll();
+  t.deepEqual(asked, [{ folder: 'inbox', sort: '-date', groupByThread: true }]);
+  t.deepEqual(selectedIn(store), ROWS.flat().toSorted());
+  t.deepEqual(store.byRows([...store.selected.value]).toSorted(), ROWS);
+  store.toggle('a3');
+  t.deepEqual(selectedIn(store), ['b1', 'c1', 'c2', 'd1']);
+  t.like(store.known('c1'), { isRead: true });
+});
+
+test('an email that comes after the selection is not selected, and its row is left out with what was found', async (t) => {
+  const { store } = shownList({ rows: ROWS, loaded: [['a4', 'a3'], ['b1']] });
+  await store.selectAll();
+  t.deepEqual(selectedIn(store), ROWS.flat().toSorted());
+  t.deepEqual(store.byRows(['a1', 'a3', 'b1']), [['a3', 'a1'], ['b1']]);
+  store.toggle('a4');
+  t.deepEqual(selectedIn(store), ['b1', 'c1', 'c2', 'd1']);
+});
