@@ -194,7 +194,7 @@ export interface FoundGroups {
     readonly isFlagged: boolean;
     readonly folderIds: readonly string[];
   }[];
-  readonly threads?: readonly (readonly number[])[];
+  readonly threads?: readonly (readonly number[])[] | undefined;
 }
 
 export interface Contact {
@@ -1239,7 +1239,9 @@ export interface Paths {
         readonly folder?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
         /** True: emails that are only in trash or junk are found too; not with `folder` */
         readonly anywhere?: boolean | undefined;
+        /** The emails of the rows of a list with `groupByThread`, whole rows: with `folder`, `isRead` and `isFlagged`, which choose rows as in that list, and no other parameter */
         readonly groupByThread?: boolean | undefined;
+        /** Ids of emails, up to 100 with commas between: with `groupByThread` and `folder`, only the rows that have one of them */
         readonly rowsOf?: string | undefined;
       };
       readonly reply: FoundGroups;
