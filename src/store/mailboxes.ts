@@ -281,6 +281,8 @@ export interface MailboxStore {
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
   /** The threads of all emails. */
   threads(accountId: string): AsyncIterable<ThreadPage>;
+  /** After `unsettled`: joins the threads that a commit could not join. False when they may still be joined later. */
+  settleThreads(accountId: string): Promise<boolean>;
   /** All emails of the threads that these emails are in. */
   threadsOf(accountId: string, emailIds: readonly string[]): Promise<ThreadPage>;
   /** What an export needs of these emails, in no particular order; unknown ids are left out. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { joinedSets, threadIds } from '../../../src/mail-format/threads/thread.js';
-import { joinThreads, messageKey } from '../../../src/store/postgres/commit/threads.js';
+import { messageKey, ThreadJoins } from '../../../src/store/postgres/commit/threads.js';
 import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
 import { mailboxWorld } from './mailbox-world.js';
@@ -111,16 +111,42 @@ test('threads are joined by the owner that has committed, not after the claim of
       order by e.id`;
   const [first, second] = await rows();
   const torn = [{ a: id, threads: [second!.thread, first!.thread] }];
-  t.true(await joinThreads(world.sql, torn, new Map([[id, first!.epoch - 1]])));
+  t.true(await new ThreadJoins(world.sql).join(torn, new Map([[id, first!.epoch - 1]])));
   t.deepEqual(
     (await rows()).map(({ thread }) => thread),
     [first!.thread, second!.thread],
   );
-  t.true(await joinThreads(world.sql, torn, new Map([[id, first!.epoch]])));
+  t.true(await new ThreadJoins(world.sql).join(torn, new Map([[id, first!.epoch]])));
   t.deepEqual(
     (await rows()).map(({ thread }) => thread),
     [first!.thread, first!.thread],
   );
+});
+
+test('threads that a commit could not join are joined by the next list of threads, which reads them once more', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id } = await world.directory.createAccount('torn@example.test', 'x');
+  const put = async (messageId: string, ...references: readonly string[]) => {
+    const [delivery] = await world.spool([id], 1, { messageId, references });
+    return (await delivery!.deliver()).reply!.emailId!;
+  };
+  const [one, two] = [await put('<a@x>'), await put('<b@x>')];
+  const rows = async () => {
+    const page = { folder: 'inbox', page: 1, pageSize: 9, groupByThread: true };
+    const { reply } = await world.mailboxes.of(id).ask('list', page);
+    return reply!.items.map((item) => (item.thread?.emails.map((email) => email.id) ?? [item.id]).toSorted());
+  };
+  t.deepEqual(await rows(), [[two], [one]]);
+  const before = world.readings.threads;
+  // Another transaction has the row that the join writes, for longer than the join waits.
+  const three = await world.sql.begin(async (tx) => {
+    await tx`select from emails where account_id = ${id} and id = ${two} for update`;
+    return put('<c@x>', '<a@x>', '<b@x>');
+  });
+  t.deepEqual(await rows(), [[one, two, three].toSorted()]);
+  t.deepEqual(await rows(), [[one, two, three].toSorted()]);
+  t.is(world.readings.threads - before, 1);
 });
 
 test('a thread comes newest 500 first of all, or page by page from the oldest', async (t) => {

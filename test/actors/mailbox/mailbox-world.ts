@@ -94,8 +94,13 @@ export async function mailboxWorld(
   const commit: { by(change: MailboxChange, commit: () => Promise<CommitResult>): Promise<CommitResult> } = {
     by: (_, commit) => commit(),
   };
+  const readings = { threads: 0 };
   const store: MailboxStore = {
     ...stored,
+    threads(accountId) {
+      readings.threads++;
+      return stored.threads(accountId);
+    },
     async commit(change) {
       const result = await commit.by(change, () => stored.commit(change));
       if (result.kind === 'committed') commits.push(change);
@@ -282,6 +287,8 @@ export async function mailboxWorld(
     inlineMessages,
     blobs,
     /** The changes of all accounts that the store has committed, in order. */
+    /** How often all threads of a mailbox were read. */
+    readings,
     commits,
     /** Returns the state of an account's actor. */
     stateOf: (accountId: string) => states.get(accountId)!,

@@ -164,6 +164,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       const rows = sortedById(of(accountId).emails.values());
       yield { emailIds: packed(rows.map(({ id }) => id)), threadIds: packed(rows.map(({ threadId }) => threadId)) };
     },
+    settleThreads: () => Promise.resolve(true),
     async threadsOf(accountId, emailIds) {
       const { emails } = of(accountId);
       const wanted = new Set(emailIds.map((id) => emails.get(id)?.threadId));

@@ -10,6 +10,9 @@ import type { MailboxState } from '../state/state.js';
  */
 export const MOST_OF_ROW = 100;
 
+/** Memory of an email of the folder: its position before, and its part of the four numbers of a row. */
+const OCTETS_OF_EMAIL = 4 + 4 + 1 + 1 + 1;
+
 interface RowChoice {
   /** 1-based. */
   readonly page: number;
@@ -32,7 +35,13 @@ interface RowPage {
   readonly emailCount: number;
 }
 
-export class FolderConversations {
+/** The rows of a folder, which lists share until the mailbox changes. The threads must be current (list-threads.ts). */
+export function conversationsOf(state: MailboxState, folder: FolderColumns): FolderConversations {
+  return state.threads.grouping(folder.row.id, () => new FolderConversations(state, folder));
+}
+
+class FolderConversations {
+  readonly folderId: string;
   /** Valid until the mailbox changes. */
   readonly #slots: Uint32Array;
   /** The position of the email before, of the same row; -1 for the first one. */
@@ -46,6 +55,7 @@ export class FolderConversations {
   readonly #order: Uint32Array;
 
   constructor({ emails, threads }: MailboxState, folder: FolderColumns) {
+    this.folderId = folder.row.id;
     const slots = folder.slots();
     const { length } = slots;
     const rowOf = new Int32Array(length).fill(-1);
@@ -81,6 +91,10 @@ export class FolderConversations {
       const row = rowOf[i]!;
       if (row !== -1 && this.#last[row] === i) this.#order[at++] = row;
     }
+  }
+
+  get octets(): number {
+    return this.#slots.length * OCTETS_OF_EMAIL + this.#order.length * 4;
   }
 
   page({ page, pageSize, isRead, isFlagged, isDescending }: RowChoice): RowPage {

@@ -6,7 +6,7 @@ import type { Reply } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import { folderNamed } from '../search/search.js';
 import type { MailboxState } from '../state/state.js';
-import { FolderConversations } from './folder-conversations.js';
+import { conversationsOf } from './folder-conversations.js';
 import { currentThreads } from './list-threads.js';
 
 /** The most emails: a reply must fit into a packet. */
@@ -43,7 +43,7 @@ export async function foundRows(
   await currentThreads(store, state);
   const folder = folderNamed(state, name);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
-  const conversations = new FolderConversations(state, folder);
+  const conversations = conversationsOf(state, folder);
   if (rowsOf !== undefined) {
     const rows = conversations.with(new Set(rowsOf.map((id) => state.findShown(id)).filter((slot) => slot >= 0)));
     const slots = rows.flat();

@@ -7,7 +7,7 @@ import type { ThreadColumn } from '../state/thread-column.js';
 /** The emails whose threads one statement reads. */
 const MOST_EMAILS = 500;
 
-type ThreadStore = Pick<MailboxStore, 'threads' | 'threadsOf'>;
+type ThreadStore = Pick<MailboxStore, 'threads' | 'threadsOf' | 'settleThreads'>;
 
 /** Concurrent questions to one mailbox share a reading. */
 const readings = new WeakMap<MailboxState, CoalescedReads<void>>();
@@ -23,10 +23,14 @@ export async function currentThreads(store: ThreadStore, state: MailboxState): P
   return threads;
 }
 
-async function read(store: ThreadStore, { accountId, emails, threads }: MailboxState): Promise<void> {
+async function read(store: ThreadStore, state: MailboxState): Promise<void> {
+  const { accountId, emails, threads } = state;
   if (threads.isMissing) {
+    const { unsettled } = threads;
+    const isSettled = unsettled > 0 && (await store.settleThreads(accountId));
     for await (const page of store.threads(accountId)) threads.load(page);
-    threads.loaded();
+    threads.loaded(isSettled ? unsettled : 0);
+    if (isSettled) state.threadsAt = state.modseq;
   }
   for (let slots = threads.unread(MOST_EMAILS); slots.length > 0; slots = threads.unread(MOST_EMAILS)) {
     const ids = slots.filter((slot) => emails.isAlive(slot)).map((slot) => emails.id(slot));

@@ -8,7 +8,7 @@ import type { FoundPage } from '../search/search-memory.js';
 import type { FolderColumns } from '../state/folder-columns.js';
 import type { MailboxState } from '../state/state.js';
 import { listPage } from './email-views.js';
-import { FolderConversations } from './folder-conversations.js';
+import { conversationsOf } from './folder-conversations.js';
 import { currentThreads } from './list-threads.js';
 import { threadItems } from './thread-items.js';
 
@@ -42,7 +42,7 @@ export async function folderPage(
     await currentThreads(store, state);
     const { page, pageSize, isDescending } = criteria;
     const { isRead, isFlagged } = asked;
-    const found = new FolderConversations(state, folder).page({ page, pageSize, isRead, isFlagged, isDescending });
+    const found = conversationsOf(state, folder).page({ page, pageSize, isRead, isFlagged, isDescending });
     return { ...found, slots: found.rows.map(([newest]) => newest!) };
   }
   return criteria.order === 'date' && criteria.fromAddress === undefined

@@ -13,7 +13,7 @@ import type { FoundPage } from '../search/search-memory.js';
 import type { MailboxState } from '../state/state.js';
 import { Digest } from './digest.js';
 import { listItems } from './email-views.js';
-import { FolderConversations } from './folder-conversations.js';
+import { conversationsOf } from './folder-conversations.js';
 import { currentThreads } from './list-threads.js';
 import { type FolderPage, folderPage } from './lists.js';
 import { threadItems } from './thread-items.js';
@@ -75,7 +75,7 @@ async function itemsOfRows(
   const folder = folderNamed(state, name);
   if (folder === undefined || newest.length === 0) return [];
   await currentThreads(store, state);
-  const rows = new FolderConversations(state, folder).of(newest);
+  const rows = conversationsOf(state, folder).of(newest);
   return threadItems(store, state, folder, [...rows.values()], (item, row) => ({
     item,
     version: versions().ofRow(row),

@@ -7,7 +7,7 @@ import type { FolderColumns } from '../state/folder-columns.js';
 import type { MailboxState } from '../state/state.js';
 import type { EmailListItem } from '../view-shapes.js';
 import { listPage } from './email-views.js';
-import { FolderConversations } from './folder-conversations.js';
+import { conversationsOf } from './folder-conversations.js';
 
 /** Senders are those of the first email of a row and of this many newest ones. */
 const NEWEST_SENDERS = 4;
@@ -29,7 +29,7 @@ export async function threadItems<T>(
   const read = [...new Set(rows.flatMap(spokesmen))];
   const items = new Map((await listPage(store, state, read)).map((item) => [item.id, item]));
   const newest = rows.map(([slot]) => slot!);
-  const current = state.modseq === modseq ? undefined : new FolderConversations(state, folder).of(newest);
+  const current = state.modseq === modseq ? undefined : conversationsOf(state, folder).of(newest);
   return newest.flatMap((slot, i) => {
     const row = current === undefined ? rows[i]! : current.get(slot);
     const item = row && rowItem(state, row, items);

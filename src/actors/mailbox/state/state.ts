@@ -171,7 +171,9 @@ export class MailboxState {
 
   /** Applies the changes of threads that the last evolved commit has made. */
   changeThreads(change: ThreadChange): void {
-    this.#threads?.changed(change);
+    // A column that is made later would not know that it must be read again.
+    if (change === 'unsettled') this.threads.changed(change);
+    else this.#threads?.changed(change);
     if (change !== 'grown') this.threadsAt = this.modseq;
     if (change === 'unsettled') this.summaries.close();
     else this.summaries.threadsChanged({ areJoined: change === 'joined' });

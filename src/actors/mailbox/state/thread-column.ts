@@ -10,6 +10,11 @@ const ID_OCTETS = 16;
 /** Approximate memory of a set's entry. */
 const ENTRY_OCTETS = 40;
 
+interface Grouping {
+  readonly folderId: string;
+  readonly octets: number;
+}
+
 export class ThreadColumn {
   readonly #emails: EmailColumns;
   /** A slot per slot: all emails of a thread have the same one, which no other thread has. */
@@ -23,8 +28,10 @@ export class ThreadColumn {
   readonly #named = new Map<string, number>();
   /** The whole column must be read. */
   isMissing = true;
-  /** The store may join threads without a commit, so nothing that was read stays right. */
-  #isUnsettled = false;
+  /** Counts the commits since which the store may join threads without a commit, so that nothing that was read stays right; 0 for none. */
+  unsettled = 0;
+  /** What a list has made of the threads and the emails; undefined after each change of them. */
+  #grouping: Grouping | undefined;
 
   constructor(emails: EmailColumns) {
     this.#emails = emails;
@@ -32,7 +39,14 @@ export class ThreadColumn {
   }
 
   get octets(): number {
-    return this.#threads.length * 4 + ARRAY_OCTETS + this.#unread.size * ENTRY_OCTETS;
+    const grouping = this.#grouping?.octets ?? 0;
+    return this.#threads.length * 4 + ARRAY_OCTETS + this.#unread.size * ENTRY_OCTETS + grouping;
+  }
+
+  /** The grouping of a folder: made once for all lists that are read before the mailbox changes. */
+  grouping<G extends Grouping>(folderId: string, make: () => G): G {
+    if (this.#grouping?.folderId !== folderId) this.#grouping = make();
+    return this.#grouping as G;
   }
 
   /** Nothing must be read. */
@@ -47,6 +61,7 @@ export class ThreadColumn {
 
   /** Must be called after the columns have evolved. `threadId`: the first of the new emails that are one thread. */
   evolve(added: readonly { readonly id: string; readonly threadId: string }[]): void {
+    this.#grouping = undefined;
     this.#grow();
     this.#newest = added.map(({ id }) => this.#emails.find(id)).filter((slot) => slot >= 0);
     for (const { id, threadId } of added) {
@@ -58,9 +73,10 @@ export class ThreadColumn {
 
   /** The last commit has put its emails into threads that existed. */
   changed(change: ThreadChange): void {
+    this.#grouping = undefined;
     for (const slot of this.#newest) this.#unread.add(slot);
     if (change !== 'unsettled') return;
-    this.#isUnsettled = true;
+    this.unsettled++;
     this.isMissing = true;
   }
 
@@ -81,6 +97,7 @@ export class ThreadColumn {
 
   /** A page of all emails. */
   load(page: ThreadPage): void {
+    this.#grouping = undefined;
     const slots = this.#slotsOf(page.emailIds);
     const firsts = this.#slotsOf(page.threadIds);
     slots.forEach((slot, i) => {
@@ -90,13 +107,16 @@ export class ThreadColumn {
     });
   }
 
-  loaded(): void {
+  /** `settled`: the value of `unsettled` for whose commits the store had joined the threads before the column was read. */
+  loaded(settled: number): void {
     this.#named.clear();
-    this.isMissing = this.#isUnsettled;
+    if (this.unsettled === settled) this.unsettled = 0;
+    this.isMissing = this.unsettled > 0;
   }
 
   /** All emails of some threads. */
   replace(page: ThreadPage): void {
+    this.#grouping = undefined;
     const slots = this.#slotsOf(page.emailIds);
     const first = new Map<string, number>();
     slots.forEach((slot, i) => {

@@ -67,7 +67,7 @@ import {
   withRepeated,
 } from './remembered-commit.js';
 import { writeSending } from './sending-commit.js';
-import { joinThreads } from './threads.js';
+import type { ThreadJoins } from './threads.js';
 
 interface Fence {
   readonly a: string;
@@ -207,6 +207,7 @@ export async function commitChanges(
   changes: readonly MailboxChange[],
   deferredFlags: DeferredFlags,
   deadline: CommitDeadline,
+  joins: ThreadJoins,
 ): Promise<readonly CommitResult[]> {
   const rows = new CommitRows(changes, deferredFlags);
   const shared = sharedMessages(changes);
@@ -223,7 +224,7 @@ export async function commitChanges(
   );
   const torn = found.filter(({ threads }) => threads.length > 1);
   const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
-  const areJoined = epochs !== undefined && (await joinThreads(sql, torn, epochs));
+  const areJoined = epochs !== undefined && (await joins.join(torn, epochs));
   for (const { a } of rows.deferred) deferredFlags.note(a);
   return outcomesOf(changes, results, withheld, areJoined ? 'joined' : 'unsettled');
 }

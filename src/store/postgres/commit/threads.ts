@@ -33,24 +33,82 @@ interface TornThread {
   readonly threads: readonly string[];
 }
 
+/** Accounts whose failed joins are known; joins of others are left to the next email that refers to both sides. */
+const MOST_ACCOUNTS = 1_000;
+
+interface FailedJoins {
+  readonly epoch: number;
+  readonly sets: readonly (readonly string[])[];
+}
+
 /**
  * Joins threads that share a set into the one with the lowest id, which is the oldest; the others' ids then lead to it. It is
- * separate from the commit, whose rows it may touch; after a fault, the next email that refers to both sides repeats it.
- * `epochs`: of the commits, by account: a later owner has the threads in memory, so nothing is joined after its claim. Returns
- * false after a fault: the database may still join them.
+ * separate from the commit, whose rows it may touch; after a fault, `settle` repeats it, or the next email that refers to both
+ * sides.
  */
-export async function joinThreads(
-  sql: Sql,
-  sets: readonly TornThread[],
-  epochs: ReadonlyMap<string, number>,
-): Promise<boolean> {
-  try {
-    // One account at a time: a statement that waits for the lock of one must not hold the lock of another.
-    for (const [account, joined] of joinsOf(sets)) await joinThreadsOf(sql, account, epochs.get(account)!, joined);
-    return true;
-  } catch {
-    // The commit has succeeded; the join is an addition to it.
-    return false;
+export class ThreadJoins {
+  readonly #sql: Sql;
+  readonly #failed = new Map<string, FailedJoins>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /**
+   * `epochs`: of the commits, by account: a later owner has the threads in memory, so nothing is joined after its claim. Returns
+   * false after a fault: the database may still join them.
+   */
+  async join(sets: readonly TornThread[], epochs: ReadonlyMap<string, number>): Promise<boolean> {
+    const left = new Map(joinsOf(sets));
+    try {
+      // One account at a time: a statement that waits for the lock of one must not hold the lock of another.
+      for (const [account, joined] of left) {
+        await joinThreadsOf(this.#sql, account, epochs.get(account)!, joined);
+        left.delete(account);
+      }
+      return true;
+    } catch {
+      // The commit has succeeded; the join is an addition to it.
+      for (const account of left.keys()) this.#note(account, epochs.get(account)!, sets);
+      return false;
+    }
+  }
+
+  /**
+   * Repeats what has failed for an account, after which a statement that is still under way in the database changes nothing.
+   * Returns false when threads may still be joined later.
+   */
+  async settle(accountId: string): Promise<boolean> {
+    const failed = this.#failed.get(accountId);
+    if (failed === undefined) return false;
+    try {
+      const sets = await this.#asTheyAre(accountId, failed.sets);
+      const joined = joinsOf(sets.map((threads) => ({ a: accountId, threads }))).get(accountId) ?? [];
+      if (joined.length > 0) await joinThreadsOf(this.#sql, accountId, failed.epoch, joined);
+    } catch {
+      return false;
+    }
+    // Another join may have failed meanwhile.
+    return this.#failed.get(accountId) === failed && this.#failed.delete(accountId);
+  }
+
+  #note(accountId: string, epoch: number, all: readonly TornThread[]): void {
+    const before = this.#failed.get(accountId);
+    const sets = all.flatMap(({ a, threads }) => (a === accountId ? [threads] : []));
+    this.#failed.delete(accountId);
+    this.#failed.set(accountId, { epoch, sets: before?.epoch === epoch ? [...before.sets, ...sets] : sets });
+    const [oldest] = this.#failed.keys();
+    if (this.#failed.size > MOST_ACCOUNTS) this.#failed.delete(oldest!);
+  }
+
+  /** The sets with the threads that these have become: other emails may have joined them since. */
+  async #asTheyAre(accountId: string, sets: readonly (readonly string[])[]): Promise<readonly (readonly string[])[]> {
+    const ids = JSON.stringify([...new Set(sets.flat())]);
+    const led = await this.#sql<{ id: string; thread: string }[]>`
+      select message_key as id, thread_id as thread from thread_refs
+      where account_id = ${accountId} and message_key in (select t::uuid from json_array_elements_text(${ids}::json) t)`;
+    const now = new Map(led.map(({ id, thread }) => [id, thread]));
+    return sets.map((threads) => threads.map((id) => now.get(id) ?? id));
   }
 }
 

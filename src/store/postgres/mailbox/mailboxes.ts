@@ -10,7 +10,7 @@ import { flushKeywords } from '../commit/deferred-flags.js';
 import { commitShared } from '../commit/inbound-commit.js';
 import { commitChanges, type DeferredFlags } from '../commit/mailbox-commit.js';
 import { outboundWeight } from '../commit/outbound-commit.js';
-import { threadRows } from '../commit/threads.js';
+import { ThreadJoins, threadRows } from '../commit/threads.js';
 import { guarded, type Sql } from '../driver/client.js';
 import { NO_DEADLINE } from '../driver/commit-deadline.js';
 import { GroupCommit } from '../driver/group-commit.js';
@@ -56,8 +56,9 @@ export function postgresMailboxes(
   claimSql: Sql = writerSql,
   deadline = NO_DEADLINE,
 ): MailboxStore {
+  const joins = new ThreadJoins(writerSql);
   const write = (changes: readonly MailboxChange[]) =>
-    commitShared(changes, (open) => commitChanges(writerSql, open, deferredFlags, deadline));
+    commitShared(changes, (open) => commitChanges(writerSql, open, deferredFlags, deadline, joins));
   const group = new GroupCommit<MailboxChange, CommitResult>(write, {
     maxItems: MOST_ACCOUNTS,
     maxWeight: 1000,
@@ -101,6 +102,7 @@ export function postgresMailboxes(
     placedWithEmail: (...of) => placedWithEmail(sql, ...of),
     thread: (...of) => guarded(() => threadRows(sql, ...of)),
     threads: (accountId) => threadPages(sql, accountId),
+    settleThreads: (accountId) => joins.settle(accountId),
     threadsOf: (...of) => guarded(() => threadsOf(sql, ...of)),
     exportRows: (...of) => exportRows(sql, ...of),
     listed: (...of) => guarded(() => listedEmails(sql, ...of)),

@@ -142,8 +142,10 @@ async function differenceAfter(steps: readonly Step[], spread: number): Promise<
     const warm: unknown[] = [];
     const fresh: unknown[] = [];
     for (const folder of [...FOLDERS, ...labels]) {
-      warm.push(await mailbox.ask('list', { folder, ...PAGE }));
-      fresh.push(await cold.list(state, { folder, ...PAGE }));
+      for (const groupByThread of [false, true]) {
+        warm.push(await mailbox.ask('list', { folder, ...PAGE, groupByThread }));
+        fresh.push(await cold.list(state, { folder, ...PAGE, groupByThread }));
+      }
     }
     for (const id of ids) {
       warm.push(await mailbox.ask('detail', { emailId: id }), await mailbox.ask('thread', { threadId: id }));
@@ -157,7 +159,8 @@ async function differenceAfter(steps: readonly Step[], spread: number): Promise<
       // Lists and threads are read while the change happens.
       const meanwhile = [...FOLDERS, ...labels].map((folder) => mailbox.ask('list', { folder, ...PAGE }));
       const threads = ids.map((threadId) => mailbox.ask('thread', { threadId }));
-      await Promise.all([take(next), ...meanwhile, ...threads]);
+      const rows = FOLDERS.map((folder) => mailbox.ask('list', { folder, ...PAGE, groupByThread: true }));
+      await Promise.all([take(next), ...meanwhile, ...threads, ...rows]);
       const [warm, fresh] = (await shown()).map((replies) => JSON.stringify(replies, inOrder));
       if (warm !== fresh) return `after ${JSON.stringify(next)}: ${warm} instead of ${fresh}`;
     }
