@@ -29,7 +29,7 @@ export function registerAccountSending(group: Command): void {
     .argument('<account>', 'the address of the account');
   printing(show, async (address: string) => withStore((store) => accountView(store, address)));
 
-  const limit = withLimits(group.command('limit'), 'MANSIO_LIMIT')
+  const limit = withLimits(group.command('limit'), 'MANSIO_SEND_LIMIT')
     .description('set to how many recipients an account may send')
     .argument('<account>', 'the address of the account');
   printing(limit, async (address: string, options: LimitOptions) => {
@@ -71,7 +71,7 @@ export function registerAccountSending(group: Command): void {
 }
 
 export function registerDomainLimit(group: Command): void {
-  const limit = withLimits(group.command('limit'), 'MANSIO_DOMAIN_LIMIT')
+  const limit = withLimits(group.command('limit'), 'MANSIO_DOMAIN_SEND_LIMIT')
     .description('set to how many recipients all accounts of a domain together may send')
     .argument('<domain>');
   printing(limit, async (text: string, options: LimitOptions) => {

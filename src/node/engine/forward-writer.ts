@@ -47,12 +47,13 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     return recipient ?? (await options.addressOf(accountId));
   }
 
+  /** Addresses elsewhere, which the account has verified as targets, may have got the message before this account did. */
   async function hasPassed(accountId: string, due: DueMail, deliveredTo: readonly string[]): Promise<boolean> {
     if (due.recipient !== null && wasDeliveredTo({ deliveredTo }, due.recipient)) return true;
     // An alias belongs to nobody: only its address counts.
     if (due.further?.['isOnward'] === true) return false;
     for (const address of deliveredTo.slice(0, MOST_PASSED))
-      if (await directory.isAddressOf(accountId, address)) return true;
+      if ((await directory.hosts(domainOf(address))) && (await directory.isAddressOf(accountId, address))) return true;
     return false;
   }
 

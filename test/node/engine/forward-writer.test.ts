@@ -24,7 +24,7 @@ function writer(stored: Buffer, seal = 'ARC-Seal: x\r\n') {
     },
     directory: {
       hosts: async (domain) => domain === 'example.test',
-      isAddressOf: async (_, a) => a === 'to@else.test',
+      isAddressOf: async (_, a) => ['to@else.test', 'from@else.test', 'own@example.test'].includes(a),
     },
     addressOf: async () => 'me@example.test',
     rewriting: new SenderRewriting('secret'),
@@ -72,4 +72,17 @@ test('mail of which the account has no email comes with the summary of what arri
   const { write } = writer(Buffer.from(FIELDS + REST));
   const written = await write('a', due({ isOnward: true, isPlaced: false }));
   t.is('message' in written && written.arrived?.subject, 's');
+});
+
+const passed = (address: string) => Buffer.from(`${FIELDS}Delivered-To: ${address}\r\n${REST}`);
+
+test('a message that was at an address elsewhere is sent on, unless that is the target', async (t) => {
+  const written = await writer(passed('from@else.test')).write('a', due());
+  t.deepEqual('to' in written && written.to, ['to@else.test']);
+  t.like(await writer(passed('to@else.test')).write('a', due()), { skip: 'no target is left' });
+});
+
+test('a message that was at an address of the account here is not sent on again', async (t) => {
+  for (const address of ['me@example.test', 'own@example.test'])
+    t.like(await writer(passed(address)).write('a', due()), { skip: 'the message has passed this account' });
 });
