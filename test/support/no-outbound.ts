@@ -12,6 +12,7 @@ export const NO_OUTBOUND = {
   blobs: {
     index: () => Promise.reject(new Error('no message is sent here')),
     read: () => Promise.reject(new Error('no script runs here')),
+    put: () => Promise.reject(new Error('no script edits mail here')),
   },
   outbound: {
     retry: { maxRetries: 0, baseMs: 1, capMs: 1 },

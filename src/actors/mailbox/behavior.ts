@@ -119,7 +119,7 @@ export interface MailboxSources {
   readonly automaticMail: AutomaticMailNotes;
   /** Absent: no mail is judged by its words, and moves to and from Junk teach nothing. */
   readonly junk?: MailboxJunk | undefined;
-  readonly blobs: Pick<BlobStore, 'index' | 'read'>;
+  readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
   /** The inline messages of this node. */
@@ -228,7 +228,7 @@ async function commitBatch(
   const { store } = sources;
   const { unread } = tx;
   if (!isAllRead(unread)) {
-    return { kind: 'again', prefetched: await readAlso(store, state.accountId, tx.prefetched, unread) };
+    return { kind: 'again', prefetched: await readAlso(sources, state.accountId, tx.prefetched, unread) };
   }
   const change = taughtBy(sources, tx, tx.change(remembered));
   if (change === undefined) {

@@ -1,10 +1,10 @@
 // The result of a script, as a value: what becomes of the message.
-import type { SieveField } from './message.js';
+import type { HeaderEdit } from './header-edit.js';
 import type { SieveFault } from './syntax.js';
 
-/** The header of the message at the time of an action, when commands have edited it; undefined: the message is as it came. */
+/** What commands before the action have changed in the header; undefined: the message is as it came. */
 interface Edited {
-  readonly header?: readonly SieveField[] | undefined;
+  readonly edit?: HeaderEdit | undefined;
 }
 
 /** Names of flags and keywords. */
@@ -28,7 +28,7 @@ export interface FileintoAction extends Edited, Flagged {
   readonly specialUse: string | undefined;
 }
 
-interface RedirectAction extends Edited {
+export interface RedirectAction extends Edited {
   readonly type: 'redirect';
   readonly address: string;
 }

@@ -1,5 +1,5 @@
 // What the compilers of commands and tests share: the required extensions, strings with variables, blocks and tests.
-import type { SieveSupport } from './extensions.js';
+import { SIEVE_EXTENSIONS } from './extensions.js';
 import type { Check, SieveInclude, SieveStep } from './run.js';
 import { type Call, type Position, SieveError, type StringNode } from './syntax.js';
 import { type Text, textOf } from './text.js';
@@ -13,17 +13,15 @@ export class Compilation {
   readonly extensions = new Set<string>();
   readonly includes: SieveInclude[] = [];
   readsBody = false;
-  readonly support: SieveSupport;
   readonly #compilers: Compilers;
 
-  constructor(compilers: Compilers, support: SieveSupport) {
+  constructor(compilers: Compilers) {
     this.#compilers = compilers;
-    this.support = support;
   }
 
   /** @throws SieveError */
   require({ text, at }: StringNode): void {
-    if (!this.support.extensions.includes(text)) throw new SieveError(at, `the extension "${text}" is not supported`);
+    if (!SIEVE_EXTENSIONS.includes(text)) throw new SieveError(at, `the extension "${text}" is not supported`);
     this.extensions.add(text);
   }
 

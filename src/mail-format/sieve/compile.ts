@@ -3,7 +3,6 @@
 import { Arguments, expectShape } from './arguments.js';
 import { COMMANDS } from './commands/table.js';
 import { Compilation } from './compilation.js';
-import { DELIVERED, type SieveSupport } from './extensions.js';
 import { parseSieve } from './parser.js';
 import { type Check, type Flow, type Run, runSteps, type SieveScript, type SieveStep } from './run.js';
 import { type Call, SieveError, type SieveFault } from './syntax.js';
@@ -15,15 +14,12 @@ const MOST_FAULTS = 20;
 type Compiled = { readonly script: SieveScript } | { readonly faults: readonly SieveFault[] };
 
 /** Never throws. Faults are in the order of the script; a fault of the syntax is the only one. */
-export function compileSieve(text: string, support: SieveSupport = DELIVERED): Compiled {
+export function compileSieve(text: string): Compiled {
   const faults: SieveFault[] = [];
   try {
     refuseNul(text);
     const calls = parseSieve(text);
-    const compilation = new Compilation(
-      { block: (block, within) => blockOf(block, within, faults), test: testOf },
-      support,
-    );
+    const compilation = new Compilation({ block: (block, within) => blockOf(block, within, faults), test: testOf });
     const required = requireAll(calls, compilation, faults);
     const steps = blockOf(calls.slice(required), compilation, faults);
     const { extensions, readsBody, includes } = compilation;

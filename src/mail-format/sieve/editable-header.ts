@@ -2,20 +2,24 @@
 import type { IndexedAddress } from '../message-index.js';
 import { addressList } from '../mime-index/address-list.js';
 import { WordDecoder } from '../mime-index/header-text.js';
+import { type HeaderEdit, headerEdit } from './header-edit.js';
 import type { SieveField } from './message.js';
 
 /** The most addresses of a field that tests look at. */
 const MOST_ADDRESSES = 1_000;
 
 export class EditableHeader {
+  readonly #original: readonly SieveField[];
   #fields: readonly SieveField[];
   #byName: ReadonlyMap<string, readonly SieveField[]> | undefined;
   readonly #decoded = new Map<SieveField, string>();
   readonly #addresses = new Map<SieveField, readonly IndexedAddress[]>();
   readonly #decoder = new WordDecoder();
   #edits = 0;
+  #addedOctets = 0;
 
   constructor(fields: readonly SieveField[]) {
+    this.#original = fields;
     this.#fields = fields;
   }
 
@@ -23,9 +27,14 @@ export class EditableHeader {
     return this.#edits;
   }
 
-  /** Undefined when nothing was edited. */
-  get edited(): readonly SieveField[] | undefined {
-    return this.#edits === 0 ? undefined : this.#fields;
+  /** The octets of all fields that were added. */
+  get addedOctets(): number {
+    return this.#addedOctets;
+  }
+
+  /** Undefined when the header is as it came. */
+  get edit(): HeaderEdit | undefined {
+    return this.#edits === 0 ? undefined : headerEdit(this.#original, this.#fields);
   }
 
   /** The fields with this name in any case, in order. */
@@ -55,6 +64,7 @@ export class EditableHeader {
   }
 
   add(field: SieveField, isLast: boolean): void {
+    this.#addedOctets += Buffer.byteLength(`${field.name}: ${field.value}\r\n`);
     this.#edit(isLast ? [...this.#fields, field] : [field, ...this.#fields]);
   }
 

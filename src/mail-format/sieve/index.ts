@@ -23,6 +23,6 @@ export function runSieve(
     if (!(error instanceof SieveError)) throw error;
     return { actions: [{ type: 'keep', isImplicit: true, flags: [] }], tracked: [], fault: error.fault };
   }
-  if (run.isImplicitKeep) run.store({ type: 'keep', isImplicit: true, flags: run.flags, header: run.header.edited });
+  if (run.isImplicitKeep) run.store({ type: 'keep', isImplicit: true, flags: run.flags, edit: run.header.edit });
   return { actions: run.actions, tracked: run.tracked, fault: undefined };
 }

@@ -17,6 +17,10 @@ export interface SieveBounds {
   readonly includeDepth: number;
   /** The edits of the header. */
   readonly edits: number;
+  /** The octets of the fields that are added to the header. */
+  readonly addedOctets: number;
+  /** The different headers with which the message is stored or sent on, as well as the one that it came with. */
+  readonly editedHeaders: number;
   /** The keys that one run tracks. */
   readonly trackedKeys: number;
 }
@@ -32,6 +36,8 @@ export const SIEVE_BOUNDS: SieveBounds = {
   includes: 64,
   includeDepth: 10,
   edits: 100,
+  addedOctets: 32_768,
+  editedHeaders: 4,
   trackedKeys: 16,
 };
 

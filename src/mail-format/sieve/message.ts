@@ -26,6 +26,8 @@ export interface SieveMessage {
   readonly size: number;
   /** In the order of the header. */
   readonly fields: readonly SieveField[];
+  /** False when the header is longer than what was read of it: scripts then do not edit it. */
+  readonly isHeaderWhole: boolean;
   /** Undefined when it was not read: tests of it are then faults. */
   readonly body: SieveBody | undefined;
 }

@@ -81,6 +81,8 @@ export class Run {
   /** The scripts that were included, by location and name. */
   readonly #included = new Set<string>();
   #redirects = 0;
+  /** The edits of the header that actions have, as JSON. */
+  readonly #edits = new Set<string>();
   #steps = 0;
   #includes = 0;
   #includeDepth = 0;
@@ -168,18 +170,26 @@ export class Run {
     if (action.type === 'redirect' && ++this.#redirects > this.bounds.redirects) {
       this.fail('the script redirects the message too often');
     }
+    this.#countEdit(action);
     this.#actions.push(action);
+  }
+
+  /** @throws SieveError */
+  #countEdit(action: SieveAction): void {
+    if (!('edit' in action) || action.edit === undefined) return;
+    this.#edits.add(JSON.stringify(action.edit));
+    if (this.#edits.size > this.bounds.editedHeaders) this.fail('the message has too many different headers');
   }
 
   get actions(): readonly SieveAction[] {
     return this.#actions;
   }
 
-  /** Replaces an action of the same kind and target. @throws SieveError */
+  /** Replaces an action of the same kind and target, whose header stays as in Pigeonhole. @throws SieveError */
   store(action: KeepAction | FileintoAction): void {
     const at = this.#actions.findIndex((other) => isSameTarget(other, action));
     if (at < 0) this.add(action);
-    else this.#actions[at] = action;
+    else this.#actions[at] = { ...action, edit: (this.#actions[at] as KeepAction | FileintoAction).edit };
   }
 
   /** Whether an earlier delivery has tracked the key. */

@@ -1,6 +1,5 @@
 // Runs scripts on messages that tests write as text.
 import { headerPairs } from '../../../src/mail-format/header/header-pairs.js';
-import { INTERPRETED } from '../../../src/mail-format/sieve/extensions.js';
 import { compileSieve, runSieve } from '../../../src/mail-format/sieve/index.js';
 import { SIEVE_BOUNDS } from '../../../src/mail-format/sieve/limits.js';
 import type { SieveMessage } from '../../../src/mail-format/sieve/message.js';
@@ -20,7 +19,7 @@ this is the body.
 `;
 
 export function compiled(text: string): SieveScript {
-  const result = compileSieve(text, INTERPRETED);
+  const result = compileSieve(text);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.script;
 }
@@ -33,6 +32,7 @@ export function messageOf(text: string): SieveMessage {
   return {
     size: Buffer.byteLength(message),
     fields: headerPairs(Buffer.from(message.slice(0, end + 2))).map(([name, value]) => ({ name, value })),
+    isHeaderWhole: true,
     body: { raw: () => body, text: () => body, parts: [{ type: 'text/plain', text: () => body }] },
   };
 }

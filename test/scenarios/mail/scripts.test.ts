@@ -7,7 +7,7 @@ import test from '../../support/test.js';
 import { until } from '../../support/until.js';
 import { world } from './outbound-remotes.js';
 
-const SCRIPT = `require ["copy", "vacation", "reject", "ereject", "fileinto", "imap4flags"];
+const SCRIPT = `require ["copy", "vacation", "reject", "ereject", "fileinto", "imap4flags", "editheader"];
 if header :contains "subject" "on" { redirect "me@far.test"; stop; }
 if header :contains "subject" "stranger" { redirect "stranger@far.test"; stop; }
 if header :contains "subject" "away" {
@@ -18,6 +18,10 @@ Content-Type: text/html; charset=utf-8
 .
 ;
   fileinto :flags "\\\\Seen" "Archive"; stop;
+}
+if header :contains "subject" "edit" {
+  deleteheader "Subject"; addheader "Subject" "[Grüße] edited"; addheader :last "X-Folder" "Archive";
+  redirect :copy "me@far.test"; stop;
 }
 if header :contains "subject" "no" { reject "No, thanks."; stop; }
 if header :contains "subject" "never" { ereject "Not ever."; stop; }
@@ -67,4 +71,12 @@ test('a script sends mail on to verified addresses, answers it and refuses it', 
   t.regex(dsn!.text, /^Status: 5\.7\.1\r?$/m);
   t.is((await client.inbox()).length, 1);
   t.is(messagesAt('far.test').length, 1);
+
+  await written('edit');
+  await until(() => messagesAt('far.test').length === 2);
+  const sent = await simpleParser(messagesAt('far.test')[1]!.text);
+  t.like(sent, { subject: '[Grüße] edited', text: 'hello\n' });
+  t.is(sent.headers.get('x-folder'), 'Archive');
+  await until(async () => (await client.inbox()).length === 2);
+  t.is((await client.inbox())[0]!.subject, '[Grüße] edited');
 });

@@ -1,6 +1,5 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have judged it. `announce` does the same for an email
 // that another component has stored.
-import { Fault } from '../../../concurrency/fault.js';
 import { SEEN } from '../../../mail-format/flags.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
@@ -13,9 +12,10 @@ import { unreadParts } from '../filters/filter-match.js';
 import { factsOf, headerOf, NOTHING_READ, type ReadMessage } from '../filters/filter-reads.js';
 import { isBounceEarly, takeBounce } from '../outbound/bounces.js';
 import type { MailboxProtocol } from '../protocol.js';
+import { deliveredForms, dueForms } from '../sieve/edited-forms.js';
 import { activeScript, afterScript, readsBody } from '../sieve/script-plan.js';
-import { inlineScripted } from '../sieve/script-reads.js';
 import { takeEffects } from '../sieve/script-replies.js';
+import { scriptedInline, scriptedStored } from '../sieve/scripted-mail.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { isKept, put } from './arriving.js';
 import type { MailboxHandlers } from './command-handlers.js';
@@ -36,6 +36,8 @@ interface Mail {
   readonly blob: string;
   readonly receivedAt: number;
   readonly summary: MessageSummary;
+  /** The message is in the store. */
+  readonly isStored: boolean;
   readonly isJunk?: boolean | undefined;
   readonly envelope: ArrivedEnvelope;
   readonly onward?: SentOnward | undefined;
@@ -108,11 +110,11 @@ function deliver(
   if (read === 'unstored' || scripted === 'unstored') return tx.messages.decline();
   if (scripted === 'later') return { refusal: 'attemptUnderWay' };
   const envelope = envelopeOf(mail);
-  const { emailId, isNeeded } = place(
-    tx,
-    { blob, receivedAt, summary, isJunk, read, scripted, envelope, onward: mail.onward },
-    inboundId,
-  );
+  const about = { blob, receivedAt, summary, isStored: !isInline, isJunk, envelope, onward: mail.onward };
+  const placing = place(tx, { ...about, read, scripted }, inboundId);
+  if (placing === 'unstored') return tx.messages.decline();
+  if (placing === 'later') return { refusal: 'attemptUnderWay' };
+  const { emailId, isNeeded } = placing;
   takeBounce(tx, mail);
   const reply = { emailId };
   if (!isInline) tx.consume(inboundId);
@@ -138,30 +140,6 @@ function readInline(
   return unreadParts(filters, factsOf(summary, read)).body ? 'unstored' : read;
 }
 
-/** What the active script looks at in a message that is in memory; `unstored` when its octets are not. */
-function scriptedInline(
-  tx: MailboxTransaction,
-  isJunk: boolean,
-  { message: { content } }: InlineMessage,
-): SieveMessage | 'unstored' | undefined {
-  const script = isJunk ? undefined : activeScript(tx.sieve.scripts);
-  if (script === undefined) return undefined;
-  return inlineScripted(content, readsBody(tx.sieve.scripts, script)) ?? 'unstored';
-}
-
-/**
- * What was read for the active script; `later` when it could not be read now. Nothing temporary is thrown: each command whose plan throws
- * makes all others of its group plan again. @throws a fault of the message that stays
- */
-function scriptedStored(tx: MailboxTransaction, isJunk: boolean, blob: string): SieveMessage | 'later' | undefined {
-  const scripted = tx.prefetched.scripted.get(blob);
-  if (scripted === undefined) return !isJunk && activeScript(tx.sieve.scripts) !== undefined ? 'later' : undefined;
-  if (!('fault' in scripted)) return scripted;
-  const { fault } = scripted;
-  if (fault instanceof Fault && fault.temporary) return 'later';
-  throw fault;
-}
-
 const envelopeOf = ({ sender, recipient }: Payload<MailboxProtocol, 'deliver'>): ArrivedEnvelope => ({
   sender: sender ?? '',
   recipient: recipient ?? null,
@@ -174,7 +152,8 @@ interface Placed {
   readonly isNeeded: boolean;
 }
 
-function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
+/** Nothing is placed when the message must be stored before a script edits it, or when what was edited could not be stored. */
+function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed | 'unstored' | 'later' {
   // No junk goes elsewhere: the account finds it in its Junk folder.
   if (mail.isJunk === true) return { emailId: placeJunk(tx, mail), isNeeded: true };
   const { blob, receivedAt, summary, read, scripted } = mail;
@@ -185,7 +164,9 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
     return { emailId: null, isNeeded: true };
   }
   const result = afterScript(tx, planDelivery(tx.filters.all(), factsOf(summary, read)), scripted, mail.envelope);
-  const { plan } = result;
+  const { plan, script } = result;
+  const forms = deliveredForms(tx, mail, script);
+  if (typeof forms === 'string') return forms;
   const folderIds = foldersOf(tx, plan);
   const forwards = forwardsIn(tx, result, folderIds);
   tx.begin();
@@ -194,26 +175,36 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed {
   if (onward !== undefined) sendOnward(tx, mail, { ...onward, targets: others });
   countMatches(tx, result);
   const placing = { folderIds, labelIds: labelsOf(tx, plan), flags: [...plan.flags] };
-  dueForwards(tx, mail, forwards, { placing: plan.remove ? undefined : placing });
+  dueForms(tx, mail, forms, forwards, { placing: plan.remove ? undefined : placing });
   const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
   if (isNew && (!plan.remove || result.script?.isRedirected === true)) dueVacationReply(tx, mail);
-  const { script } = result;
   const isAnswered = script !== undefined && takeEffects(tx, mail, script, { isJunk: isInJunk(tx, folderIds) });
-  if (!forwards.isKept) {
-    const isNeeded = forwards.targets.length > 0 || onward !== undefined || isAnswered;
-    if (!isNeeded) tx.discard(blob, deliveryId);
-    return { emailId: null, isNeeded };
-  }
+  const isNeeded = forwards.isKept || forwards.targets.length > 0 || onward !== undefined || isAnswered;
+  if (!isNeeded) tx.discard(blob, deliveryId);
+  // Edited messages have content of their own.
+  else if (forms.isEdited) tx.discard(blob);
+  if (!forwards.isKept) return { emailId: null, isNeeded };
   const id = tx.newId();
-  const { bits: flags, keywords } = plan.flags.size === 0 ? NO_FLAGS : keptFlags(tx, plan.flags);
-  const placed = tx.add(
-    newEmail(summary, { id, blob, receivedAt, flags, keywords }),
-    [...new Set([...folderIds, ...labelsOf(tx, plan)])],
-    { isNew },
-  );
+  const placed = addEmail(tx, id, { ...forms.email, receivedAt }, plan);
+  for (const { folderIds, flags, ...form } of forms.copies)
+    addEmail(tx, tx.newId(), { ...form, receivedAt }, { ...plan, folderIds, flags });
   deferUndecided(tx, id, result, placed, mail.envelope);
   tx.announceUnread();
   return { emailId: id, isNeeded: true };
+}
+
+/** Adds an email in the folders of the plan. */
+function addEmail(
+  tx: MailboxTransaction,
+  id: string,
+  { blob, summary, receivedAt }: Pick<Mail, 'blob' | 'summary' | 'receivedAt'>,
+  plan: DeliveryPlan,
+): readonly Placement[] {
+  const folderIds = foldersOf(tx, plan);
+  const { bits: flags, keywords } = plan.flags.size === 0 ? NO_FLAGS : keptFlags(tx, plan.flags);
+  const email = newEmail(summary, { id, blob, receivedAt, flags, keywords });
+  const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
+  return tx.add(email, [...new Set([...folderIds, ...labelsOf(tx, plan)])], { isNew });
 }
 
 /** Nothing is sent on of mail that filters put in Junk; without room for more due mail the account keeps what it would send on. */

@@ -32,6 +32,7 @@ import {
   type SendingSources,
 } from '../outbound/sending-reads.js';
 import type { EmailTexts } from '../search/email-texts.js';
+import type { EditedForms } from '../sieve/edited-messages.js';
 import { readScripted, type ScriptedMessage, type ScriptedMessages } from '../sieve/script-reads.js';
 import { type EmailReads, NO_EMAIL_READS } from '../state/email-reads.js';
 import type { MailboxState } from '../state/state.js';
@@ -80,6 +81,8 @@ export interface Prefetched {
   readonly emailReads: EmailReads;
   /** Added when a plan has asked for them. */
   readonly copyReads: CopyReads;
+  /** Messages that were stored with edited headers, because a plan has asked for them. */
+  readonly edited?: EditedForms | undefined;
   /** Reserved for emails that the commands queue; absent when no delivery can begin on this node now. */
   readonly slots?: ReservedSlots | undefined;
   /** Ends the use of the memory that was reserved for what scripts look at. */

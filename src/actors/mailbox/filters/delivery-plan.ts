@@ -2,6 +2,7 @@
 // carries it out (../commands/deliver.ts).
 import { FLAG_NAMES, SEEN } from '../../../mail-format/flags.js';
 import type { SieveAnswer, TrackedKey } from '../../../mail-format/sieve/actions.js';
+import type { HeaderEdit } from '../../../mail-format/sieve/header-edit.js';
 import type { FilterRow } from '../../../store/mailbox-rows.js';
 import { type EmailFacts, FoldedFacts } from './filter-match.js';
 
@@ -20,8 +21,23 @@ export interface DeliveryPlan {
   readonly stop: boolean;
 }
 
+/** An email with the header that a script has made. */
+export interface EditedCopy {
+  /** Undefined: the message is as it came. */
+  readonly edit: HeaderEdit | undefined;
+  readonly folderIds: ReadonlySet<string>;
+  /** Names of flags and keywords. */
+  readonly flags: ReadonlySet<string>;
+}
+
 /** What a script does apart from placing the email. */
 export interface ScriptEffects {
+  /** What the script has changed in the header of the email; undefined: the message is as it came. */
+  readonly edit: HeaderEdit | undefined;
+  /** Further emails, whose headers differ. */
+  readonly copies: readonly EditedCopy[];
+  /** The edits of what is sent on, by target; others get the message as it came. */
+  readonly sentEdits: ReadonlyMap<string, HeaderEdit>;
   /** The email is sent on: it is not deleted, though the account may keep no copy. */
   readonly isRedirected: boolean;
   /** What the sender is told. */

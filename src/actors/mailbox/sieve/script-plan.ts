@@ -4,7 +4,14 @@
 import { lruCache } from '../../../concurrency/lru-cache.js';
 import { canonicalAddress } from '../../../mail-format/address.js';
 import { shownName } from '../../../mail-format/folder-name.js';
-import type { FileintoAction, KeepAction, SieveAction, SieveResult } from '../../../mail-format/sieve/actions.js';
+import type {
+  FileintoAction,
+  KeepAction,
+  RedirectAction,
+  SieveAction,
+  SieveResult,
+} from '../../../mail-format/sieve/actions.js';
+import type { HeaderEdit } from '../../../mail-format/sieve/header-edit.js';
 import { compileSieve, runSieve } from '../../../mail-format/sieve/index.js';
 import type { SieveMessage } from '../../../mail-format/sieve/message.js';
 import type { SieveEnvironment, SieveScript } from '../../../mail-format/sieve/run.js';
@@ -12,7 +19,8 @@ import { caseFolded } from '../../../mail-format/words/case-fold.js';
 import type { ArrivedEnvelope, FolderRow } from '../../../store/mailbox-rows.js';
 import { addFolder } from '../commands/folders.js';
 import { folderAt } from '../commands/selection.js';
-import type { DeliveryPlan, FilterResult } from '../filters/delivery-plan.js';
+import type { DeliveryPlan, EditedCopy, FilterResult } from '../filters/delivery-plan.js';
+import { grouped } from '../state/grouped.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import type { SieveScripts } from './sieve-scripts.js';
 
@@ -76,12 +84,28 @@ export function afterScript(
   const script = activeScript(tx.sieve.scripts);
   if (script === undefined) return result;
   const { actions, tracked } = withinRoom(tx, envelope, runSieve(script, message, environmentOf(tx, envelope)));
-  const redirects = actions.flatMap((action) => (action.type === 'redirect' ? targetAddress(action) : []));
-  const placed = withPlaces(tx, plan, actions);
-  const scripted = { ...placed, forwardTo: new Set([...plan.forwardTo, ...redirects]) };
+  const redirects = actions.flatMap((action) => (action.type === 'redirect' ? action : []));
+  const targets = redirects.map(targetAddress);
+  const { plan: placed, edit, copies } = withPlaces(tx, plan, actions);
+  const scripted = { ...placed, forwardTo: new Set([...plan.forwardTo, ...targets]) };
   const undecided = scripted.remove ? [] : result.undecided;
   const replies = actions.filter((action) => action.type === 'reject' || action.type === 'vacation');
-  return { ...result, plan: scripted, undecided, script: { isRedirected: redirects.length > 0, replies, tracked } };
+  const sentEdits = sentEditsOf(plan, redirects);
+  const effects = { isRedirected: redirects.length > 0, replies, tracked, edit, copies, sentEdits };
+  return { ...result, plan: scripted, undecided, script: effects };
+}
+
+/** A target that a filter names gets the message as it came; otherwise its first redirect counts. */
+function sentEditsOf(
+  { forwardTo }: DeliveryPlan,
+  redirects: readonly RedirectAction[],
+): ReadonlyMap<string, HeaderEdit> {
+  const edits = new Map<string, HeaderEdit | undefined>();
+  for (const action of redirects) {
+    const target = targetAddress(action);
+    if (!edits.has(target)) edits.set(target, forwardTo.has(target) ? undefined : action.edit);
+  }
+  return new Map([...edits].flatMap(([target, edit]) => (edit === undefined ? [] : [[target, edit] as const])));
 }
 
 /** Targets are in canonical form, as those of filters and of the account: one that several of them name gets the message once. */
@@ -120,15 +144,29 @@ function foldersByName(rows: readonly FolderRow[]) {
   };
 }
 
-function withPlaces(tx: MailboxTransaction, plan: DeliveryPlan, actions: readonly SieveAction[]): DeliveryPlan {
+function withPlaces(tx: MailboxTransaction, plan: DeliveryPlan, actions: readonly SieveAction[]) {
   const placing = actions.filter((action) => action.type === 'keep' || action.type === 'fileinto');
-  if (placing.length === 0) {
-    return { ...plan, folderIds: new Set(), labelIds: new Set(), flags: new Set(), remove: true };
+  // Each header is an email of its own.
+  const byHeader = grouped(placing, ({ edit }) => JSON.stringify(edit ?? null));
+  const [first, ...copies] = [...byHeader.values()].map((alike) => emailOf(tx, plan, alike));
+  if (first === undefined) {
+    const removed = { ...plan, folderIds: new Set<string>(), labelIds: new Set<string>(), flags: new Set<string>() };
+    return { plan: { ...removed, remove: true }, edit: undefined, copies };
   }
+  const { edit, folderIds, flags } = first;
+  return { plan: { ...plan, folderIds, flags }, edit, copies };
+}
+
+/** The email of actions whose header is the same. */
+function emailOf(
+  tx: MailboxTransaction,
+  plan: DeliveryPlan,
+  placing: readonly (KeepAction | FileintoAction)[],
+): EditedCopy {
   const folderIds = new Set(placing.flatMap((action) => foldersOf(tx, plan, action)));
   // An email has the same flags in all its folders.
   const flags = new Set([...plan.flags, ...placing.flatMap((action) => action.flags)]);
-  return { ...plan, folderIds, flags };
+  return { edit: placing[0]!.edit, folderIds, flags };
 }
 
 function foldersOf(tx: MailboxTransaction, plan: DeliveryPlan, action: KeepAction | FileintoAction): readonly string[] {

@@ -128,5 +128,6 @@ function endOf({ root, size }: MessageIndex, readsBody: boolean): number {
 function messageOf(index: MessageIndex, octets: Uint8Array, readsBody: boolean): SieveMessage {
   const header = octets.subarray(0, Math.min(index.root.bodyStart, MOST_HEADER_OCTETS));
   const fields = new MessageHeader(index, header).pairs().map(([name, value]) => ({ name, value }));
-  return { size: index.size, fields, body: readsBody ? storedBody(index, octets) : undefined };
+  const isHeaderWhole = index.root.bodyStart <= MOST_HEADER_OCTETS;
+  return { size: index.size, fields, isHeaderWhole, body: readsBody ? storedBody(index, octets) : undefined };
 }

@@ -1,12 +1,12 @@
-// Groups slots by a key, so that one record can describe all emails that get the same change.
+// Groups items by a key: slots, so that one record can describe all emails that get the same change.
 
-/** Returns the lists of slots that have the same key, in the order in which the keys first occur. */
-export function grouped<K>(slots: readonly number[], keyOf: (slot: number) => K): Map<K, number[]> {
-  const groups = new Map<K, number[]>();
+/** Returns the lists of items that have the same key, in the order in which the keys first occur. */
+export function grouped<K, Item>(items: readonly Item[], keyOf: (item: Item) => K): Map<K, Item[]> {
+  const groups = new Map<K, Item[]>();
   let last: K | undefined;
-  let group: number[] | undefined;
-  for (const slot of slots) {
-    const key = keyOf(slot);
+  let group: Item[] | undefined;
+  for (const item of items) {
+    const key = keyOf(item);
     // Neighbours mostly have the same key.
     if (group === undefined || key !== last) {
       last = key;
@@ -16,7 +16,7 @@ export function grouped<K>(slots: readonly number[], keyOf: (slot: number) => K)
         groups.set(key, group);
       }
     }
-    group.push(slot);
+    group.push(item);
   }
   return groups;
 }

@@ -5,6 +5,7 @@ import type { BlobContent } from '../../../store/blobs.js';
 import type { InlineMessage } from '../../../store/inline/inline-message.js';
 import type { InlineMessages, MessageHandle } from '../../../store/inline/inline-messages.js';
 import type { SharedDelivery } from '../../../store/inline/shared-message.js';
+import { type EditedForms, EditedMessages } from '../sieve/edited-messages.js';
 
 /** The messages of one command, in the order of its handles. */
 export interface OpenedMessages {
@@ -21,10 +22,12 @@ export class TransactionMessages {
   readonly shared: SharedDelivery[] = [];
   /** Deliveries of messages that came with their commands, with the replies. */
   readonly placed = new Map<string, { readonly emailId: string | null }>();
+  readonly edited: EditedMessages;
   readonly #inlineMessages: Pick<InlineMessages, 'find' | 'decline'>;
   readonly #accountId: string;
 
-  constructor(inlineMessages: Pick<InlineMessages, 'find' | 'decline'>, accountId: string) {
+  constructor(inlineMessages: Pick<InlineMessages, 'find' | 'decline'>, accountId: string, edited?: EditedForms) {
+    this.edited = new EditedMessages(edited);
     this.#inlineMessages = inlineMessages;
     this.#accountId = accountId;
   }

@@ -91,7 +91,7 @@ export class MailboxTransaction {
     this.emailRows = new EmailRows(prefetched.emailReads, (id) => this.#mailbox.emails.added(id));
     this.copies = new SubmittedCopies(this, prefetched.copyReads);
     this.retryPolicy = context.retry;
-    this.messages = new TransactionMessages(context.inlineMessages, state.accountId);
+    this.messages = new TransactionMessages(context.inlineMessages, state.accountId, prefetched.edited);
     this.prefetched = prefetched;
     this.#context = context;
     this.#modseq = state.modseq;
@@ -364,10 +364,8 @@ export class MailboxTransaction {
 
   /** What the plan needs and has not been read: the plan must not be committed unless this is empty. */
   get unread(): Unread {
-    return {
-      emails: new Set([...this.#draftRows.unread, ...this.emailRows.unread]),
-      copies: this.copies.unread,
-    };
+    const emails = new Set([...this.#draftRows.unread, ...this.emailRows.unread]);
+    return { emails, copies: this.copies.unread, edited: this.messages.edited.unread };
   }
 
   /** Returns the change to commit; undefined when nothing changes. */

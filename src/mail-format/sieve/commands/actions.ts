@@ -23,7 +23,7 @@ export const ACTION_COMMANDS: Commands = {
       return (run) => {
         refuseAfterReject(run);
         run.isImplicitKeep = false;
-        run.store({ type: 'keep', isImplicit: false, flags: flagsOf(run, flags), header: run.header.edited });
+        run.store({ type: 'keep', isImplicit: false, flags: flagsOf(run, flags), edit: run.header.edit });
         return undefined;
       };
     },
@@ -57,7 +57,7 @@ export const ACTION_COMMANDS: Commands = {
         if (!isCopy) run.isImplicitKeep = false;
         const target = { folder: run.text(folder), specialUse: use === undefined ? undefined : run.text(use) };
         if (target.folder === '') run.fail('the name of the folder is empty');
-        run.store({ type: 'fileinto', ...target, create, flags: flagsOf(run, flags), header: run.header.edited });
+        run.store({ type: 'fileinto', ...target, create, flags: flagsOf(run, flags), edit: run.header.edit });
         return undefined;
       };
     },
@@ -90,7 +90,7 @@ function redirect(run: Run, text: string): void {
   const isKnown = run.actions.some(
     (action) => action.type === 'redirect' && action.address.toLowerCase() === address.toLowerCase(),
   );
-  if (!isKnown) run.add({ type: 'redirect', address, header: run.header.edited });
+  if (!isKnown) run.add({ type: 'redirect', address, edit: run.header.edit });
 }
 
 /** Reads `a@b` or `Name <a@b>`; undefined when it is not one address. */

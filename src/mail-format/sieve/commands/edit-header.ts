@@ -1,6 +1,7 @@
 // `addheader` and `deleteheader` (RFC 5293): they edit the header that later tests and actions see. Fields that show the way of a message,
-// or that it is automatic, are never deleted (RFC 5293 §6).
+// or that it is automatic, are never deleted (RFC 5293 §6), and no trace field is added.
 import { Arguments, type Tags } from '../arguments.js';
+import { isDeletable, isTraceField } from '../header-edit.js';
 import { isMatch, MATCH_TAGS, matchOf, type SieveMatch } from '../matching.js';
 import type { Run } from '../run.js';
 import { type Position, SieveError } from '../syntax.js';
@@ -8,7 +9,6 @@ import { checkFieldNames, chosen, FIELD_NAME, indexOf } from '../tests/index-tag
 import type { Text } from '../text.js';
 import type { Commands } from './command.js';
 
-const PROTECTED = new Set(['received', 'auto-submitted']);
 const LONGEST_NAME = 100;
 /** In octets. */
 const LONGEST_VALUE = 2_048;
@@ -32,6 +32,7 @@ export const EDIT_COMMANDS: Commands = {
         checkValue(field.value, run.at);
         countEdit(run);
         run.header.add(field, isLast);
+        if (run.header.addedOctets > run.bounds.addedOctets) run.fail('the script adds too much to the header');
         return undefined;
       };
     },
@@ -45,7 +46,7 @@ export const EDIT_COMMANDS: Commands = {
       const patterns = given.count > 1 ? given.texts(1) : undefined;
       return (run) => {
         const fieldName = run.text(name);
-        if (PROTECTED.has(fieldName.toLowerCase())) return undefined;
+        if (!isDeletable(fieldName)) return undefined;
         const fields = chosen(run.header.named(fieldName), index);
         const deleted = patterns === undefined ? fields : matching(run, fields, match, patterns);
         countEdit(run);
@@ -71,6 +72,7 @@ function matching<Field extends { value: string; name: string }>(
 /** @throws SieveError */
 function countEdit(run: Run): void {
   if (run.header.edits >= run.bounds.edits) run.fail('the script edits the header too often');
+  if (!run.message.isHeaderWhole) run.fail('the header is too long to be edited');
 }
 
 /** @throws SieveError */
@@ -78,6 +80,7 @@ function checkName(name: string, at: Position): void {
   if (!FIELD_NAME.test(name) || name.length > LONGEST_NAME) {
     throw new SieveError(at, `"${name.slice(0, 80)}" is no name of a header field`);
   }
+  if (isTraceField(name)) throw new SieveError(at, `the server alone adds ${name}`);
 }
 
 /** @throws SieveError */
