@@ -39,10 +39,12 @@ export const canJudge = ({ own, base }: JudgingWords): boolean =>
 
 export function looksLikeJunk(tokens: Uint32Array, { own, base }: JudgingWords): boolean {
   const isTaught = own !== undefined && isReady(own);
-  const isOwnJunk = isTaught && junkScore(tokens, own) >= cutOf(own);
-  if (base === undefined) return isOwnJunk;
-  const cut = isTaught ? CONTRARY_CUT : BASE_CUT;
-  return junkScore(tokens, own, base) >= (isOwnJunk ? CONFIRMING_CUT : cut);
+  const isOwnJunk = () => isTaught && junkScore(tokens, own) >= cutOf(own);
+  if (base === undefined) return isOwnJunk();
+  const score = junkScore(tokens, own, base);
+  if (score >= (isTaught ? CONTRARY_CUT : BASE_CUT)) return true;
+  // Most mail ends here, with one score.
+  return score >= CONFIRMING_CUT && isOwnJunk();
 }
 
 /** Learns a message; other mail also says where the cut-off is. */

@@ -32,7 +32,7 @@ function found(base: JunkWords, own?: JunkWords) {
 }
 
 test('an account that has taught nothing finds junk by what others of its domain have taught', async (t) => {
-  const others = [1, 2, 3, 4, 5, 6].map((seed) => taught(seed, 100));
+  const others = Array.from({ length: 10 }, (_, i) => taught(1 + i, 100));
   t.is(await commonWords(others.slice(0, FEWEST_TEACHERS - 1), noYield), undefined, 'two accounts are too few');
   t.is(
     await commonWords(

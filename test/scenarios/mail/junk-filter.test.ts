@@ -95,7 +95,7 @@ test('moves of an IMAP program teach the filter of the account: the next junk go
 test('an account that has taught nothing finds junk by what others of its domain have taught', async (t) => {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test,other.test' });
   const sql = await storeOf(node);
-  for (let seed = 1; seed <= 6; seed++) {
+  for (let seed = 1; seed <= 10; seed++) {
     const { id } = await createAccount(sql, `teacher${seed}@example.test`, ['app']);
     const words = new JunkWords();
     for (const { message, isJunk } of generatedMail(seed, 100)) {
