@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GeneratedMail, generatedMail, seeded } from '../dev/junk-mail.js';
-import { commonWords } from '../src/mail-format/junk/common-words.js';
+import { domainWords } from '../src/mail-format/junk/domain-words.js';
 import { junkCut } from '../src/mail-format/junk/junk-cut.js';
 import { tokensOfMessage } from '../src/mail-format/junk/junk-tokens.js';
 import { FEWEST_LEARNT, type JudgingWords, learnMessage, looksLikeJunk } from '../src/mail-format/junk/junk-verdict.js';
@@ -79,7 +79,7 @@ async function measureBase(indexed: readonly Indexed[], lessons: number): Promis
     const stored = others.map((mail, i) =>
       taughtBy([...first(mail, true, TAUGHT), ...first(mail, false, TAUGHT)], i).stored(),
     );
-    const base = await commonWords(stored, async () => undefined);
+    const base = await domainWords(stored, async () => undefined);
     const learnt = [...first(mine, true, lessons), ...first(mine, false, lessons)];
     judge(tally, without(mine, learnt), { own: taughtBy(learnt, round), base });
   }

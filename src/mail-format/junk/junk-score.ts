@@ -1,7 +1,7 @@
 // The score of a message: how much its tokens look like junk. Each token has Robinson's estimate, and the geometric means of all estimates
 // make the score (G. Robinson, A Statistical Approach to the Spam Problem, Linux Journal 107, 2003). On mail with pairs of words, whose
 // estimates depend on each other, the means divide better than Fisher's method, whose scores lie at the ends (decision 0106).
-import { BASE_UNIT } from './common-words.js';
+import { BASE_UNIT } from './domain-words.js';
 import { JunkWords } from './junk-words.js';
 import { MOST_TOKENS } from './token-set.js';
 

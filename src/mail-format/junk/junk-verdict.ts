@@ -17,7 +17,7 @@ const REMEMBERED = 0.998;
 const isReady = ({ junk, ham }: Pick<JunkWords, 'junk' | 'ham'>): boolean =>
   junk >= FEWEST_LEARNT && ham >= FEWEST_LEARNT;
 
-/** By what an account judges its mail. */
+/** The words by which an account judges its mail. */
 export interface JudgingWords {
   /** What the account has taught; undefined when that is nothing. */
   readonly own: JunkWords | undefined;

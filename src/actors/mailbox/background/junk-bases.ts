@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import { PacedYield } from '../../../concurrency/paced-yield.js';
 import { WorkQueue } from '../../../concurrency/work-queue.js';
-import { commonWords } from '../../../mail-format/junk/common-words.js';
+import { domainWords } from '../../../mail-format/junk/domain-words.js';
 import type { JunkBaseStore } from '../../../store/feedback/junk-bases.js';
 
 /** The accounts of which a base is made. Their words take up to 20 MB while it is made. */
@@ -24,7 +24,7 @@ export function startJunkBases({ store, log, intervalMs }: JunkBasesOptions): { 
 
   async function make(domain: string): Promise<void> {
     const taught = await store.wordsOfDomain(domain, MOST_ACCOUNTS);
-    const base = await commonWords(taught, () => paced.yield());
+    const base = await domainWords(taught, () => paced.yield());
     await store.putBase(domain, base?.stored());
     if (base !== undefined) log.info({ domain, accounts: taught.length }, 'the junk filter has a common base');
   }

@@ -115,7 +115,7 @@ export class KnownWords implements AccountWords {
 
 interface Read {
   readonly accounts: ReadonlyMap<string, AccountJunkWords>;
-  /** By domain. */
+  /** The keys are domains. */
   readonly bases: ReadonlyMap<string, JunkWords | undefined>;
 }
 

@@ -1,5 +1,5 @@
 // The common bases of the junk filter in PostgreSQL (decision 0111). Unclaimed mailboxes teach nothing.
-import { FEWEST_TEACHERS } from '../../../mail-format/junk/common-words.js';
+import { FEWEST_TEACHERS } from '../../../mail-format/junk/domain-words.js';
 import type { JunkBaseStore } from '../../feedback/junk-bases.js';
 import { guarded, type Sql } from '../driver/client.js';
 

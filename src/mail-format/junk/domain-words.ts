@@ -20,7 +20,7 @@ const STEPS = 1_000;
  * Merges the stored words of accounts. Resolves with undefined when too few accounts have taught enough. Stored words that cannot be read are
  * left out. `yielded` is awaited after each few ms of work.
  */
-export async function commonWords(
+export async function domainWords(
   stored: readonly Uint8Array[],
   yielded: () => Promise<void>,
 ): Promise<JunkWords | undefined> {

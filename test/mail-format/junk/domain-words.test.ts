@@ -1,7 +1,7 @@
 // Tests the common base of a domain: a new account finds junk with it, and no account alone says what is junk for the others.
 import fc from 'fast-check';
 import { generatedMail } from '../../../dev/junk-mail.js';
-import { commonWords, FEWEST_TEACHERS } from '../../../src/mail-format/junk/common-words.js';
+import { domainWords, FEWEST_TEACHERS } from '../../../src/mail-format/junk/domain-words.js';
 import { junkCut } from '../../../src/mail-format/junk/junk-cut.js';
 import { tokensOfMessage } from '../../../src/mail-format/junk/junk-tokens.js';
 import { learnMessage, looksLikeJunk } from '../../../src/mail-format/junk/junk-verdict.js';
@@ -33,22 +33,22 @@ function found(base: JunkWords, own?: JunkWords) {
 
 test('an account that has taught nothing finds junk by what others of its domain have taught', async (t) => {
   const others = Array.from({ length: 10 }, (_, i) => taught(1 + i, 100));
-  t.is(await commonWords(others.slice(0, FEWEST_TEACHERS - 1), noYield), undefined, 'two accounts are too few');
+  t.is(await domainWords(others.slice(0, FEWEST_TEACHERS - 1), noYield), undefined, 'two accounts are too few');
   t.is(
-    await commonWords(
+    await domainWords(
       [1, 2, 3].map((seed) => taught(seed, 20)),
       noYield,
     ),
     undefined,
     'they have taught too little',
   );
-  const base = (await commonWords(others, noYield))!;
+  const base = (await domainWords(others, noYield))!;
   const { junk, ham } = found(base);
   t.true(junk >= 60, `${junk} of 300 junk messages are found`);
   t.is(ham, 0);
   // What cannot be read teaches nothing, and fails nothing.
   const broken = [...others, Buffer.of(), Buffer.of(9, 9, 9), others[0]!.subarray(0, 500)];
-  t.deepEqual(found((await commonWords(broken, noYield))!).ham, 0);
+  t.deepEqual(found((await domainWords(broken, noYield))!).ham, 0);
 });
 
 test('one account that teaches 1,000 lessons puts no other mail of another account into Junk', async (t) => {
@@ -56,8 +56,8 @@ test('one account that teaches 1,000 lessons puts no other mail of another accou
   // It calls the other mail of everybody junk, and junk the contrary, again and again.
   const attacker = new JunkWords();
   for (const { message, isJunk } of generatedMail(50, 1_000)) learnMessage(tokensOf(message), !isJunk, attacker);
-  const before = found((await commonWords(others, noYield))!);
-  const base = (await commonWords([...others, attacker.stored()], noYield))!;
+  const before = found((await domainWords(others, noYield))!);
+  const base = (await domainWords([...others, attacker.stored()], noYield))!;
   t.true(before.junk > 0);
   t.is(found(base).ham, 0);
   // The words that only the attacker calls junk: nobody sees them as junk.
@@ -65,10 +65,10 @@ test('one account that teaches 1,000 lessons puts no other mail of another accou
   const victim = new JunkWords();
   for (let n = 0; n < 60; n++) victim.learn(target, false);
   for (let n = 0; n < 1_000; n++) attacker.learn(target, true);
-  const withTarget = (await commonWords([...others, victim.stored(), attacker.stored()], noYield))!;
+  const withTarget = (await domainWords([...others, victim.stored(), attacker.stored()], noYield))!;
   t.false(looksLikeJunk(target, { own: undefined, base: withTarget }));
   // With a second account on its side, the others' mail of the same words still counts.
-  const helped = (await commonWords([...others, victim.stored(), attacker.stored(), attacker.stored()], noYield))!;
+  const helped = (await domainWords([...others, victim.stored(), attacker.stored(), attacker.stored()], noYield))!;
   t.false(looksLikeJunk(target, { own: undefined, base: helped }));
 });
 
@@ -91,7 +91,7 @@ const shareOf = (words: JunkWords, token: number): number => {
 test('whatever one account teaches, a word looks like junk at most as far as the others have taught it', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(account, { minLength: 3, maxLength: 5 }), account, async (others, one) => {
-      const base = await commonWords(
+      const base = await domainWords(
         [...others, one].map((words) => words.stored()),
         noYield,
       );
@@ -124,7 +124,7 @@ test('a base has a bound, and the words that most accounts know stay', async (t)
     return words.stored();
   });
   let yields = 0;
-  const base = (await commonWords(accounts, async () => void yields++))!;
+  const base = (await domainWords(accounts, async () => void yields++))!;
   t.is(base.known().length, MOST_WORDS);
   for (const token of often) t.true(base.placeOf(token) >= 0);
   t.true(yields >= 100, 'others get their turns meanwhile');
