@@ -50,6 +50,8 @@ export interface Mailbox {
 /** With `groupByThread`, where the folder has several emails of the thread: all of them, the newest first, and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all */
 export interface ThreadRow {
   readonly senders: readonly Mailbox[];
+  /** How many emails the row has */
+  readonly count: number;
   readonly emails: readonly ThreadRowEmail[];
 }
 
