@@ -50,6 +50,8 @@ export const KILLS = {
   forwarding: amount(2, 10),
   /** `scenarios/faults/vacation-kill` kills a node that answers mail. */
   vacation: amount(2, 6),
+  /** `scenarios/faults/scripts-kill` kills a node whose scripts send on, answer and refuse mail. */
+  scripts: amount(2, 8),
   /** `scenarios/faults/moves-kill` */
   moves: amount(2, 6),
   /** `scenarios/faults/flags-kill`: the database of every third dies as well. */
