@@ -43,9 +43,7 @@ export const emailListItem = object({
     object({
       /** Senders of its first email and of its newest ones, oldest first. */
       senders: array(namedAddress),
-      /** How many emails the row has. */
-      count: integer(),
-      /** The newest ones and the first one, newest first: at most 20 (queries/thread-items.ts). */
+      /** Newest first. */
       emails: array(object({ id: string(), isRead: boolean(), isFlagged: boolean(), folderIds: array(string()) })),
     }),
   ),

@@ -47,11 +47,9 @@ export interface Mailbox {
   readonly displayName: string;
 }
 
-/** With `groupByThread`, where the folder has several emails of the thread: their number; the 19 newest ones and the first one, the newest first (`GET /api/emails/search/ids` with `rowsOf` gives all); and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all */
+/** With `groupByThread`, where the folder has several emails of the thread: all of them, the newest first, and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all */
 export interface ThreadRow {
   readonly senders: readonly Mailbox[];
-  /** How many emails the row has */
-  readonly count: number;
   readonly emails: readonly ThreadRowEmail[];
 }
 
@@ -1015,6 +1013,11 @@ export interface SieveScript {
 
 export interface WrittenSieveScript {
   readonly content: string;
+  readonly isActive?: boolean | undefined;
+}
+
+export interface ChangedSieveScript {
+  readonly name?: string | undefined;
   readonly isActive?: boolean | undefined;
 }
 
@@ -2033,6 +2036,14 @@ export interface Paths {
         readonly name: string;
       };
       readonly body: WrittenSieveScript;
+      readonly reply: undefined;
+    };
+    /** Rename a Sieve script, use it, or use it no longer. */
+    readonly PATCH: {
+      readonly params: {
+        readonly name: string;
+      };
+      readonly body: ChangedSieveScript;
       readonly reply: undefined;
     };
     /** Delete a Sieve script. */

@@ -97,6 +97,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchScript: 404,
   scriptActive: 409,
   tooManyScripts: 400,
+  scriptExists: 400,
   scriptTooLarge: 400,
   tooLarge: 413,
   overQuota: 507,
@@ -114,12 +115,11 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   notUnclaimed: 500,
   attemptUnderWay: 500,
   unstored: 500,
-  scriptExists: 500,
 };
 
 const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {
   outboundUnderWay: 'It is under way; cancel it first.',
-  scriptActive: 'It is the active script; put it with isActive false, or activate another one, first.',
+  scriptActive: 'It is the active script; change it with isActive false, or activate another one, first.',
   overQuota: 'The mailbox is full: delete mail, or ask the operator for more room.',
   sendingSuspended: 'Sending is suspended.',
 };

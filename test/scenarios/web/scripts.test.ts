@@ -40,12 +40,19 @@ testInBrowser('a script is written, corrected where the page says, used and dele
   await page.getByRole('button', { name: 'Edit main' }).click();
   await page.getByRole('heading', { name: 'main' }).waitFor();
   t.is(await text.inputValue(), 'require "fileinto";\nfileinto "Archive";');
-  await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Do not use main' }).click();
-  await page.getByText('main does not run any more.').waitFor();
-  await page.getByRole('button', { name: 'Delete main' }).click();
-  await page.getByRole('group', { name: 'Delete main' }).getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('main is deleted.').waitFor();
+  await page.getByLabel('Name').fill('weekend');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  t.deepEqual(await scripts(), [{ name: 'weekend', isActive: true }]);
+  // What another window has written since stays when the script is no longer used.
+  const elsewhere = { content: 'keep;', isActive: true };
+  t.is((await client.request('PUT', '/api/sieve/weekend', elsewhere)).status, 204);
+  await page.getByRole('button', { name: 'Do not use weekend' }).click();
+  await page.getByText('weekend does not run any more.').waitFor();
+  t.deepEqual(await client.get('/api/sieve/weekend'), { content: 'keep;', isActive: false });
+  await page.getByRole('button', { name: 'Delete weekend' }).click();
+  await page.getByRole('group', { name: 'Delete weekend' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('weekend is deleted.').waitFor();
   t.deepEqual(await scripts(), []);
   t.deepEqual(window.faults, []);
 });

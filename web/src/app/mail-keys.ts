@@ -2,7 +2,6 @@
 import { useEffect } from 'preact/hooks';
 import type { PlainKey } from '../i18n/t.js';
 import { pickForTargets } from '../list/picker.js';
-import { sayFailed } from './failure.js';
 import { bindKeys, type Shortcut } from './keyboard.js';
 import { archive, junk, setRead, toggleFlag, trash, withTargets } from './mail-actions.js';
 import { type Place, withEmail } from './route.js';
@@ -48,7 +47,7 @@ function moving(store: Store): Shortcut[] {
   };
   const toggle = () => {
     const id = list.cursorId.peek();
-    if (id !== undefined) list.toggle(id).catch(sayFailed);
+    if (id !== undefined) list.toggle(id);
   };
   return [
     { keys: 'j', text: 'keys.next', run: () => step(store, 1) },
@@ -58,7 +57,7 @@ function moving(store: Store): Shortcut[] {
     { keys: 'u', text: 'keys.backToList', run: back },
     { keys: 'Escape', text: 'keys.backToList', run: back },
     { keys: 'x', text: 'keys.select', run: toggle },
-    { keys: '*', text: 'keys.selectAll', run: () => void list.selectLoaded().catch(sayFailed) },
+    { keys: '*', text: 'keys.selectAll', run: () => list.selectLoaded() },
     {
       keys: '/',
       text: 'keys.search',

@@ -7,7 +7,12 @@ import type { MailboxState } from '../state/state.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import type { SieveScripts } from './sieve-scripts.js';
 
-type Commands = 'putSieveScript' | 'activateSieveScript' | 'deleteSieveScript' | 'renameSieveScript';
+type Commands =
+  | 'putSieveScript'
+  | 'activateSieveScript'
+  | 'changeSieveScript'
+  | 'deleteSieveScript'
+  | 'renameSieveScript';
 type Queries = 'sieveScripts' | 'sieveScript' | 'sieveRoom';
 
 const MOST_SCRIPTS = 32;
@@ -47,21 +52,46 @@ export const sieveCommands: Pick<MailboxHandlers<MailboxProtocol>, Commands> = {
     return { reply: {} };
   },
 
+  changeSieveScript(tx, { name, newName, isActive }) {
+    const { scripts } = tx.sieve;
+    const content = scripts.content(name);
+    if (content === undefined) return { refusal: 'noSuchScript' };
+    const isRenamed = newName !== null && newName !== name;
+    if (isRenamed && scripts.has(newName)) return { refusal: 'scriptExists' };
+    const wasActive = scripts.active === name;
+    const becomesActive = isActive ?? wasActive;
+    if (isRenamed) {
+      rename(tx, { name, newName, content, isActive: becomesActive });
+    } else if (becomesActive !== wasActive) {
+      tx.begin();
+      tx.sieve.activate(becomesActive ? name : null);
+    }
+    return { reply: {} };
+  },
+
   renameSieveScript(tx, { name, newName }) {
     const { scripts } = tx.sieve;
     const content = scripts.content(name);
     if (content === undefined) return { refusal: 'noSuchScript' };
     if (scripts.has(newName)) return { refusal: 'scriptExists' };
-    rename(tx, name, newName, content);
+    rename(tx, { name, newName, content, isActive: scripts.active === name });
     return { reply: {} };
   },
 };
 
-function rename(tx: MailboxTransaction, name: string, newName: string, content: string): void {
+interface Renamed {
+  readonly name: string;
+  readonly newName: string;
+  readonly content: string;
+  /** Whether the script is the active one under its new name. */
+  readonly isActive: boolean;
+}
+
+function rename(tx: MailboxTransaction, { name, newName, content, isActive }: Renamed): void {
   const wasActive = tx.sieve.scripts.active === name;
   tx.begin();
   tx.sieve.put(newName, content);
-  if (wasActive) tx.sieve.activate(newName);
+  if (isActive || wasActive) tx.sieve.activate(isActive ? newName : null);
   tx.sieve.remove(name);
 }
 

@@ -48,6 +48,16 @@ export const sieveOperations = {
     refusals: ['noSuchScript', 'scriptActive'],
     onRepeat: 'remembered',
   }),
+  /**
+   * Renames a script, and makes it the active one or no longer, in one commit; null leaves what it is. A script that is active stays active
+   * under its new name.
+   */
+  changeSieveScript: command({
+    payload: object({ name: string(), newName: nullable(string()), isActive: nullable(boolean()) }),
+    reply: done,
+    refusals: ['noSuchScript', 'scriptExists'],
+    onRepeat: 'remembered',
+  }),
   /** A script that is active stays active under its new name. */
   renameSieveScript: command({
     payload: object({ name: string(), newName: string() }),

@@ -3,17 +3,21 @@ import type { Step } from './endpoint-case.js';
 
 const KEEP = 'keep;\r\n';
 const ALL = 'GET /api/sieve';
-const [GET, PUT, DELETE] = ['GET', 'PUT', 'DELETE'].map((method) => `${method} /api/sieve/{name}`) as [
-  string,
-  string,
-  string,
-];
+const route = (method: string) => `${method} /api/sieve/{name}`;
+const [GET, PUT, PATCH, DELETE] = [route('GET'), route('PUT'), route('PATCH'), route('DELETE')] as const;
 const at = (name: string) => `/api/sieve/${encodeURIComponent(name)}`;
 
 const put = (name: string, content: unknown, isActive: unknown, status = 204, fields?: string[]): Step => ({
   route: PUT,
   path: at(name),
   json: { content, isActive },
+  status,
+  ...(fields && { fields }),
+});
+const change = (name: string, json: object, status = 204, fields?: string[]): Step => ({
+  route: PATCH,
+  path: at(name),
+  json,
   status,
   ...(fields && { fields }),
 });
@@ -47,6 +51,23 @@ export const SIEVE: readonly Step[] = [
   put('ä/ "x"', 'keep;', undefined),
   put('main', 'discard;', undefined),
   listed({ name: 'main', isActive: false }, { name: 'ä/ "x"', isActive: true }),
+  change('main', { name: 'second' }),
+  change('ä/ "x"', { name: 'first' }),
+  listed({ name: 'first', isActive: true }, { name: 'second', isActive: false }),
+  change('second', { isActive: false }),
+  listed({ name: 'first', isActive: true }, { name: 'second', isActive: false }),
+  change('second', { isActive: true, name: 'main' }),
+  listed({ name: 'first', isActive: false }, { name: 'main', isActive: true }),
+  change('main', { isActive: false }),
+  change('first', { isActive: true, name: 'first' }),
+  change('first', { name: 'ä/ "x"' }),
+  listed({ name: 'main', isActive: false }, { name: 'ä/ "x"', isActive: true }),
+  { route: GET, path: at('main'), status: 200, check: (t, body) => t.is(body.content, 'discard;') },
+  change('main', { name: 'ä/ "x"' }, 400, ['name']),
+  change('main', { name: 'a\u0085' }, 400, ['name']),
+  change('main', {}, 400, ['name', 'isActive']),
+  change('none', { isActive: true }, 404),
+  { ...change('main', { isActive: true }, 403), as: ['api:read'] },
   { route: DELETE, path: at('main'), status: 204 },
   { route: DELETE, path: at('main'), status: 404 },
   put('ä/ "x"', 'stop;', false),

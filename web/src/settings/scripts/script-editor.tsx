@@ -57,13 +57,12 @@ export function ScriptEditor({ script, onSave, onLeave }: EditorProps) {
         void save();
       }}
     >
-      {isNew ? (
-        <NameField name={name} input={first} />
-      ) : (
+      {!isNew && (
         <h3>
           <bdi>{script.name}</bdi>
         </h3>
       )}
+      <NameField name={name} input={first} />
       <div class="setting">
         <label for="script-content">{t('settings.scripts.content')}</label>
         <textarea

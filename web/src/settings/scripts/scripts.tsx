@@ -159,12 +159,16 @@ function useScripts() {
     });
   /** Throws when it is not stored. */
   const put = async ({ name, content }: WrittenScript) => {
-    if (edited.value?.name === '') {
+    const before = edited.value?.name ?? '';
+    if (name !== before) {
       // Another program may have made one since.
       await readAll();
       if (all.value?.some((one) => one.name === name) === true) throw new Error(t('settings.scripts.exists'));
     }
-    await client.request('PUT', PATH, { params: { name }, body: { content } });
+    // A script that does not compile keeps its name.
+    await client.request('PUT', PATH, { params: { name: before || name }, body: { content } });
+    if (before !== '' && name !== before)
+      await client.request('PATCH', PATH, { params: { name: before }, body: { name } });
     edited.value = undefined;
     await attempt(async () => {
       await readAll();
@@ -173,8 +177,7 @@ function useScripts() {
   };
   const activate = ({ name, isActive }: Listed) =>
     attempt(async () => {
-      const body = { content: await contentOf(name), isActive: !isActive };
-      await client.request('PUT', PATH, { params: { name }, body });
+      await client.request('PATCH', PATH, { params: { name }, body: { isActive: !isActive } });
       await readAll();
       return t(isActive ? 'settings.scripts.stopped' : 'settings.scripts.used', { name });
     });

@@ -26,6 +26,10 @@ const content = () =>
     return /[\0\p{Cs}]/u.test(value) ? 'must be text without NUL and lone surrogates' : true;
   });
 const script = named('SieveScript', record({ content: content(), isActive: flag() }));
+const changed = named('ChangedSieveScript', record({ name: optional(text()), isActive: optional(flag()) }));
+const BAD_NAME = { name: ['must have 1 to 512 bytes and no control characters'] };
+const NEITHER = ['send name or isActive'];
+const NO_CHANGE = { name: NEITHER, isActive: NEITHER };
 const written = named('WrittenSieveScript', record({ content: content(), isActive: optional(flag()) }));
 
 /** Why a script was not stored. */
@@ -81,7 +85,7 @@ export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
       example: EXAMPLE,
       replies: { 204: EMPTY },
       handler: async ({ principal, params: { name }, body }) => {
-        if (!isSieveScriptName(name)) return invalid({ name: ['must have 1 to 512 bytes and no control characters'] });
+        if (!isSieveScriptName(name)) return invalid(BAD_NAME);
         const { content, isActive = null } = body;
         if (Buffer.byteLength(content) > MOST_SCRIPT_OCTETS) return notPut('scriptTooLarge');
         const compiled = compileSieve(content);
@@ -95,11 +99,33 @@ export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
       },
     }),
     defineRoute({
+      method: 'PATCH',
+      path,
+      summary: 'Rename a Sieve script, use it, or use it no longer',
+      description:
+        'Changes what the body has, in one commit: `name` is the new name, `isActive` makes the script the active one in place of another one, or no longer. The content stays. A script that is active stays active under its new name.',
+      tags: TAGS,
+      access: WRITE,
+      params,
+      body: changed,
+      example: { name: 'weekend', isActive: true },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params: { name }, body }) => {
+        const { name: newName = null, isActive = null } = body;
+        if (newName !== null && !isSieveScriptName(newName)) return invalid(BAD_NAME);
+        if (newName === null && isActive === null) return invalid(NO_CHANGE);
+        const change = { name, newName, isActive };
+        const { refusal } = await mailboxes.of(principal.accountId).ask('changeSieveScript', change);
+        if (refusal === 'scriptExists') return invalid({ name: ['is the name of another script'] });
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
       method: 'DELETE',
       path,
       summary: 'Delete a Sieve script',
       description:
-        'The active script is not deleted: 409. Put it with `isActive` false first, or make another one active.',
+        'The active script is not deleted: 409. Change it with `isActive` false first, or make another one active.',
       tags: TAGS,
       access: WRITE,
       params,
