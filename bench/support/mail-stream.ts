@@ -27,7 +27,8 @@ export async function startMail(port: number, recipients: readonly string[], rat
   const turn = () => {
     const due = ((performance.now() - started) / 1000) * rate;
     while (begun < due && idle.length > 0) {
-      const sent = sendOne(idle.pop()!, begun++).finally(() => sending.delete(sent));
+      // The server closes a connection that is idle for minutes, so each gets its turn.
+      const sent = sendOne(idle.shift()!, begun++).finally(() => sending.delete(sent));
       sending.add(sent);
     }
   };
