@@ -1,5 +1,5 @@
-// The emails that a search finds or a list by thread has, in groups that are alike in what actions change: with them, whoever acts on a whole search knows what takes
-// it back.
+// The emails that a search finds or a list by thread has, in groups that are alike in what actions change: with them, whoever acts on a
+// whole search knows what takes it back.
 import { FLAGGED, SEEN } from '../../../mail-format/flags.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { Reply } from '../../runtime/protocol.js';
