@@ -43,7 +43,9 @@ export const emailListItem = object({
     object({
       /** Senders of its first email and of its newest ones, oldest first. */
       senders: array(namedAddress),
-      /** Newest first. */
+      /** How many emails the row has. */
+      count: integer(),
+      /** The newest ones and the first one, newest first: at most 20 (queries/thread-items.ts). */
       emails: array(object({ id: string(), isRead: boolean(), isFlagged: boolean(), folderIds: array(string()) })),
     }),
   ),

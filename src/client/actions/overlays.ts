@@ -103,15 +103,19 @@ export class Overlays {
       return changed !== undefined && this.#isPlaced(query, changed.folderIds) ? [changed] : [];
     });
     if (emails.length === 0) return undefined;
+    // Emails that the row does not name stay as they are.
+    const isCut = thread.count > thread.emails.length;
+    const isOtherUnread = isCut && !item.isRead && thread.emails.every(({ isRead }) => isRead);
+    const isOtherFlagged = isCut && item.isFlagged && !thread.emails.some(({ isFlagged }) => isFlagged);
     const labels = new Map(emails.flatMap((email) => email.labels.map((label) => [label.id, label])));
     return {
       ...item,
       id: emails[0]!.id,
-      isRead: emails.every(({ isRead }) => isRead),
-      isFlagged: emails.some(({ isFlagged }) => isFlagged),
+      isRead: !isOtherUnread && emails.every(({ isRead }) => isRead),
+      isFlagged: isOtherFlagged || emails.some(({ isFlagged }) => isFlagged),
       folderIds: [...new Set(emails.flatMap(({ folderIds }) => folderIds))],
       labels: [...labels.values()],
-      thread: { ...thread, emails },
+      thread: { ...thread, count: thread.count - thread.emails.length + emails.length, emails },
     };
   }
 

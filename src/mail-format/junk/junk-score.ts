@@ -1,7 +1,8 @@
 // The score of a message: how much its tokens look like junk. Each token has Robinson's estimate, and the geometric means of all estimates
 // make the score (G. Robinson, A Statistical Approach to the Spam Problem, Linux Journal 107, 2003). On mail with pairs of words, whose
 // estimates depend on each other, the means divide better than Fisher's method, whose scores lie at the ends (decision 0106).
-import type { JunkWords } from './junk-words.js';
+import { BASE_UNIT } from './domain-words.js';
+import { JunkWords } from './junk-words.js';
 import { MOST_TOKENS } from './token-set.js';
 
 /** The weight of the assumption that a token says nothing, in messages. */
@@ -14,9 +15,14 @@ const FACTORS = 40;
 /** The steps of strength between which tokens are told apart. */
 const STEPS = 255;
 
-/** Returns a number from 0 (ham) to 1 (junk); 0.5 when nothing is known. */
-export function junkScore(tokens: Uint32Array, words: JunkWords): number {
-  const deciding = strongest(tokens, words);
+/** A message that the account has taught counts as much as this many of the base of its domain. */
+const OWN_WEIGHT = 3;
+const NO_WORDS = new JunkWords();
+
+/** Returns a number from 0 (ham) to 1 (junk); 0.5 when nothing is known. `base`: the common words of the domain. */
+export function junkScore(tokens: Uint32Array, words: JunkWords | undefined, base?: JunkWords): number {
+  const deciding =
+    base === undefined ? strongest(tokens, words ?? NO_WORDS) : strongestOfBoth(tokens, words ?? NO_WORDS, base);
   const count = deciding.length;
   if (count === 0) return 0.5;
   let junk = 0;
@@ -49,15 +55,44 @@ function strongest(tokens: Uint32Array, words: JunkWords): Float64Array {
     if (place < 0) continue;
     const inJunk = words.junkAt(place);
     const inHam = words.hamAt(place);
-    const occurring = inJunk + inHam;
-    if (occurring === 0) continue;
-    const shareOfJunk = inJunk / Math.max(1, junk);
-    const shareOfHam = inHam / Math.max(1, ham);
-    const estimate = shareOfJunk / (shareOfJunk + shareOfHam);
-    const strength = (occurring * (estimate - 0.5)) / (ASSUMED_WEIGHT + occurring);
+    if (inJunk + inHam === 0) continue;
+    const strength = strengthOf(inJunk, inHam, junk, ham);
     if (strength >= LEAST_STRENGTH || strength <= -LEAST_STRENGTH) strengths[count++] = strength;
   }
   return decisive(strengths.subarray(0, count));
+}
+
+function strongestOfBoth(tokens: Uint32Array, own: JunkWords, base: JunkWords): Float64Array {
+  const junk = OWN_WEIGHT * own.junk + BASE_UNIT * base.junk;
+  const ham = OWN_WEIGHT * own.ham + BASE_UNIT * base.ham;
+  let count = 0;
+  for (const token of tokens) {
+    const ownPlace = own.placeOf(token);
+    const basePlace = base.placeOf(token);
+    let inJunk = 0;
+    let inHam = 0;
+    if (ownPlace >= 0) {
+      inJunk += OWN_WEIGHT * own.junkAt(ownPlace);
+      inHam += OWN_WEIGHT * own.hamAt(ownPlace);
+    }
+    if (basePlace >= 0) {
+      inJunk += BASE_UNIT * base.junkAt(basePlace);
+      inHam += BASE_UNIT * base.hamAt(basePlace);
+    }
+    if (inJunk + inHam === 0) continue;
+    const strength = strengthOf(inJunk, inHam, junk, ham);
+    if (strength >= LEAST_STRENGTH || strength <= -LEAST_STRENGTH) strengths[count++] = strength;
+  }
+  return decisive(strengths.subarray(0, count));
+}
+
+/** Robinson's estimate of a token that occurs in so many messages of all. */
+function strengthOf(inJunk: number, inHam: number, junk: number, ham: number): number {
+  const shareOfJunk = inJunk / Math.max(1, junk);
+  const shareOfHam = inHam / Math.max(1, ham);
+  const estimate = shareOfJunk / (shareOfJunk + shareOfHam);
+  const occurring = inJunk + inHam;
+  return (occurring * (estimate - 0.5)) / (ASSUMED_WEIGHT + occurring);
 }
 
 /** Returns those that are the farthest from the middle. They are counted by their strength, because to sort them takes longer. */

@@ -14,11 +14,37 @@ const MARGIN = 0.2;
 /** The share of the ceiling that is left when another message is learnt: after 350 of them, half. */
 const REMEMBERED = 0.998;
 
-export const isReady = ({ junk, ham }: Pick<JunkWords, 'junk' | 'ham'>): boolean =>
+const isReady = ({ junk, ham }: Pick<JunkWords, 'junk' | 'ham'>): boolean =>
   junk >= FEWEST_LEARNT && ham >= FEWEST_LEARNT;
 
-export function looksLikeJunk(tokens: Uint32Array, words: JunkWords): boolean {
-  return isReady(words) && junkScore(tokens, words) >= cutOf(words);
+/** The words by which an account judges its mail. */
+export interface JudgingWords {
+  /** What the account has taught; undefined when that is nothing. */
+  readonly own: JunkWords | undefined;
+  /** What several accounts of its domain have taught (decision 0111). */
+  readonly base: JunkWords | undefined;
+}
+
+/**
+ * The cut-offs of the score by both, what the account has taught and the common base: where its own words say junk, where they do not, and
+ * where it has taught too little (decision 0111).
+ */
+const CONFIRMING_CUT = 0.6;
+const CONTRARY_CUT = 0.8;
+const BASE_CUT = 0.85;
+
+/** Whether mail can be judged by these words. */
+export const canJudge = ({ own, base }: JudgingWords): boolean =>
+  base !== undefined || (own !== undefined && isReady(own));
+
+export function looksLikeJunk(tokens: Uint32Array, { own, base }: JudgingWords): boolean {
+  const isTaught = own !== undefined && isReady(own);
+  const isOwnJunk = () => isTaught && junkScore(tokens, own) >= cutOf(own);
+  if (base === undefined) return isOwnJunk();
+  const score = junkScore(tokens, own, base);
+  if (score >= (isTaught ? CONTRARY_CUT : BASE_CUT)) return true;
+  // Most mail ends here, with one score.
+  return score >= CONFIRMING_CUT && isOwnJunk();
 }
 
 /** Learns a message; other mail also says where the cut-off is. */

@@ -1,4 +1,5 @@
-// The junk filter of a node (decision 0106): the words that its accounts have learnt, or rspamd as the one that learns.
+// The junk filter of a node (decisions 0106, 0111): the words that its accounts and domains have learnt, or rspamd as the one that learns.
+import { startJunkBases } from '../../actors/mailbox/background/junk-bases.js';
 import {
   type JunkLearningOptions,
   startJunkLearning,
@@ -7,12 +8,15 @@ import {
 import { KnownWords } from '../../actors/mailbox/junk/known-words.js';
 import type { MailboxJunk } from '../../actors/mailbox/junk/mailbox-junk.js';
 import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
+import { postgresJunkBases } from '../../store/postgres/mailbox/junk-bases.js';
 import { postgresJunkLessons } from '../../store/postgres/mailbox/junk-lessons.js';
 import { addJob, type EngineContext } from './engine-context.js';
 import type { EngineStores } from './stores.js';
 
 /** How often accounts are looked for whose lessons nobody has reported. */
 const LOOK_MS = 5_000;
+/** How often domains are looked for that get a common base. */
+const BASES_MS = 10 * 60_000;
 const NO_METER = { taught: () => undefined };
 
 /** Undefined where nobody judges mail by its words, and nobody learns. */
@@ -24,7 +28,8 @@ export async function startJunkFilter(
   const { config, log, node, observability } = context;
   if (config.junkFilter === 'off') return undefined;
   const store = node.breaker.guard(postgresJunkLessons(node.sql));
-  const words = config.junkFilter === 'builtin' ? new KnownWords(store, log) : undefined;
+  const bases = node.breaker.guard(postgresJunkBases(node.sql));
+  const words = config.junkFilter === 'builtin' ? new KnownWords({ ...store, ...bases }, log) : undefined;
   const teacher = words === undefined ? await teacherOf(context, blobs) : undefined;
   let learner: JunkLearningOptions['learner'];
   if (words !== undefined) learner = { words };
@@ -40,6 +45,10 @@ export async function startJunkFilter(
     lookMs: LOOK_MS,
   });
   addJob(context, 'lessons of the junk filter', () => learning.stop());
+  if (words !== undefined) {
+    const making = startJunkBases({ store: bases, log, intervalMs: BASES_MS });
+    addJob(context, 'common bases of the junk filter', () => making.stop());
+  }
   return { learning, words };
 }
 

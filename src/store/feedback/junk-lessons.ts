@@ -35,8 +35,8 @@ export interface JunkLessonStore {
   due(accountId: string, limit: number): Promise<readonly DueLesson[]>;
   /** Read emails outside of Junk, Trash, Sent and Drafts that have taught nothing yet, the newest first. */
   kept(accountId: string, limit: number): Promise<readonly KeptEmail[]>;
-  /** The stored words of those accounts that have some. */
-  words(accountIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** The stored words of accounts, and their domains. Accounts that are gone are left out. */
+  words(accountIds: readonly string[]): Promise<ReadonlyMap<string, AccountJunkWords>>;
   /**
    * Ends due lessons, unless the user has judged the email again since, and learns from those that it has ended and from `kept`, in one
    * transaction. `change` gets the stored words, undefined for none, and the lessons that are new, and returns the words to store; undefined
@@ -50,6 +50,13 @@ export interface JunkLessonStore {
   ): Promise<void>;
   /** Ends due lessons, unless the user has judged the email again since. */
   end(accountId: string, due: readonly DueLesson[]): Promise<void>;
+}
+
+export interface AccountJunkWords {
+  /** Null when the account has learnt nothing. */
+  readonly words: Uint8Array | null;
+  /** Null for an unclaimed mailbox. */
+  readonly domain: string | null;
 }
 
 /** `taught`: the messages that count as learnt from now on. */

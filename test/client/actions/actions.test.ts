@@ -33,7 +33,7 @@ test('what is marked, flagged and moved shows at once, with its counts', async (
 
 test('a row of a thread shows what an action has left of its emails', async (t) => {
   const member = (id: string, isRead: boolean) => ({ id, isRead, isFlagged: false, folderIds: ['inbox-id'] });
-  const thread = { senders: [], emails: [member('c', false), member('b', true), member('a', false)] };
+  const thread = { senders: [], count: 3, emails: [member('c', false), member('b', true), member('a', false)] };
   const { act, view } = world([
     emailItem({ id: 'c', isRead: false }, { thread }),
     emailItem({ id: 'z', isRead: false }),
@@ -47,11 +47,24 @@ test('a row of a thread shows what an action has left of its emails', async (t) 
   t.is(view(inbox).unread, 0, 'the server has counted two unread rows here, of which two emails are read now');
   act.move(['c'], { to: 'archive' });
   t.deepEqual(idsOf(view(inbox)), ['b', 'z']);
-  t.like(view(inbox), { total: 2 });
+  t.like(view(inbox), { total: 2, items: [{ thread: { count: 2 } }] });
   const moved = act.move(['a', 'b'], { to: 'trash' });
   t.deepEqual(idsOf(view(inbox)), ['z']);
   t.is(view(inbox).total, 1);
   await moved.done;
+});
+
+test('a row that does not name all of its emails shows what the others are', (t) => {
+  const member = (id: string, isRead: boolean) => ({ id, isRead, isFlagged: false, folderIds: ['inbox-id'] });
+  const thread = { senders: [], count: 5, emails: [member('c', true), member('a', true)] };
+  const { act, view } = world([emailItem({ id: 'c', isRead: false }, { isFlagged: true, thread })]);
+  const row = () => view({ folder: 'inbox', groupByThread: true }).items[0]!;
+  act.markRead(['c'], false);
+  act.markRead(['c', 'a'], true);
+  t.like(row(), { isRead: false, isFlagged: true });
+  act.flag(['a'], true);
+  act.move(['c'], { to: 'archive' });
+  t.like(row(), { id: 'a', isRead: false, isFlagged: true, thread: { count: 4 } });
 });
 
 test('equal actions go together, in order', async (t) => {

@@ -20,16 +20,16 @@ test('nothing is junk before enough of both kinds is learnt; after 200 of each m
   const [letter, junk] = [...generatedMail(9, 1)].map(({ message }) => tokensOf(message));
   for (let i = 0; i < FEWEST_LEARNT; i++) words.learn(junk!, true);
   for (let i = 1; i < FEWEST_LEARNT; i++) words.learn(letter!, false);
-  t.false(looksLikeJunk(junk!, words));
+  t.false(looksLikeJunk(junk!, { own: words, base: undefined }));
   words.learn(letter!, false);
-  t.true(looksLikeJunk(junk!, words));
-  t.false(looksLikeJunk(letter!, words));
+  t.true(looksLikeJunk(junk!, { own: words, base: undefined }));
+  t.false(looksLikeJunk(letter!, { own: words, base: undefined }));
 
   const learnt = new JunkWords();
   for (const { message, isJunk } of generatedMail(1, 200)) learnMessage(tokensOf(message), isJunk, learnt);
   const found = { junk: 0, ham: 0 };
   for (const { message, isJunk } of generatedMail(2, 500))
-    if (looksLikeJunk(tokensOf(message), learnt)) found[isJunk ? 'junk' : 'ham']++;
+    if (looksLikeJunk(tokensOf(message), { own: learnt, base: undefined })) found[isJunk ? 'junk' : 'ham']++;
   t.true(found.junk >= 300, `${found.junk} of 500 junk messages are found`);
   t.true(found.ham <= 1, `${found.ham} of 500 other messages are taken for junk`);
 });

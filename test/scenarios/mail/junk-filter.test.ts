@@ -2,6 +2,11 @@
 // rspamd, which learns each message once.
 import { generatedMail } from '../../../dev/junk-mail.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { junkCut } from '../../../src/mail-format/junk/junk-cut.js';
+import { tokensOfMessage } from '../../../src/mail-format/junk/junk-tokens.js';
+import { learnMessage } from '../../../src/mail-format/junk/junk-verdict.js';
+import { JunkWords } from '../../../src/mail-format/junk/junk-words.js';
+import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
@@ -84,6 +89,52 @@ test('moves of an IMAP program teach the filter of the account: the next junk go
   t.is((await smtp.send('bo@friend.test', [account.email], friendly)).code, 250);
   t.is((await total('inbox')) - inbox, 1);
   await sql.end();
+  t.is((await again.stop()).code, 0);
+});
+
+test('an account that has taught nothing finds junk by what others of its domain have taught', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test,other.test' });
+  const sql = await storeOf(node);
+  for (let seed = 1; seed <= 10; seed++) {
+    const { id } = await createAccount(sql, `teacher${seed}@example.test`, ['app']);
+    const words = new JunkWords();
+    for (const { message, isJunk } of generatedMail(seed, 100)) {
+      const index = indexMessage(message);
+      learnMessage(tokensOfMessage(index, junkCut(index), message), isJunk, words);
+    }
+    await sql`insert into junk_words (account_id, words) values (${id}, ${words.stored() as Buffer})`;
+  }
+  const recipients = [
+    await createAccount(sql, 'new@example.test', ['app']),
+    await createAccount(sql, 'new@other.test', ['app']),
+  ];
+  await node.kill('SIGKILL');
+  const again = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test,other.test',
+    MANSIO_DATA_DIR: node.dataDir,
+  });
+  const store = await storeOf(again);
+  await until(async () => (await store`select from junk_bases where words <> ''`).length === 1);
+  const smtp = await SmtpClient.greeted(`127.0.0.1:${port(again, 'mx')}`);
+  const mail = [...generatedMail(99, 30)];
+  for (const { message } of mail) {
+    const emails = recipients.map(({ email }) => email);
+    t.is((await smtp.send('bo@peer.test', emails, message.toString('latin1'))).code, 250);
+  }
+  const junkOf = async ({ key }: { readonly key: string }) => {
+    const path = '/api/folders/junk/emails?pageSize=100';
+    return (await new MailboxClient(again, key).get<EmailList>(path)).items.map(({ subject }) => subject);
+  };
+  const subjects = new Set(
+    mail.flatMap(({ message, isJunk }) =>
+      isJunk ? (/^Subject: (.*)$/m.exec(message.toString('latin1'))?.[1] ?? []) : [],
+    ),
+  );
+  const found = await junkOf(recipients[0]!);
+  t.true(found.length >= 3, `${found.length} of 30 junk messages are found`);
+  for (const subject of found) t.true(subjects.has(subject), `${subject} is junk`);
+  t.deepEqual(await junkOf(recipients[1]!), [], 'the other domain has no base');
+  await Promise.all([sql.end(), store.end()]);
   t.is((await again.stop()).code, 0);
 });
 

@@ -45,6 +45,7 @@ const DIRECTORY_TABLES = [
   'dmarc_counts',
   'sent_reports',
   'tls_counts',
+  'junk_bases',
   'sent_tls_reports',
   'acme_accounts',
   'certificates',

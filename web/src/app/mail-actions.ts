@@ -1,7 +1,7 @@
 // What people do with emails, those of whole threads where rows are threads: each action shows its result at once, offers to undo it, and
 // says so when the server refuses it.
 import { signal } from '@preact/signals';
-import type { Action, Folder } from '../../../src/client/index.js';
+import type { Action, EmailDetail, Folder } from '../../../src/client/index.js';
 import { makeFolder, makeLabel } from '../folders/folder-changes.js';
 import { folderName } from '../folders/folder-name.js';
 import { nextColor } from '../folders/label-colors.js';
@@ -30,9 +30,10 @@ export function withTargets(store: Store, act: (ids: readonly string[]) => void)
   else if (id !== undefined) withRows(store, [id], act);
 }
 
-/** Calls `act` with all emails of the rows of these emails. */
+/** Calls `act` with all emails of the rows of these emails: at once, unless the server has to give those that the list does not name. */
 export function withRows({ list }: Store, rows: readonly string[], act: (ids: readonly string[]) => void): void {
-  act(list.emailsOfRows(rows));
+  if (list.areCut(rows)) list.wholeRows(rows).then(act).catch(sayFailed);
+  else act(list.emailsOfRows(rows));
 }
 
 /** The role of the folder that is shown, when it is one of the system. */
@@ -59,10 +60,9 @@ export function moveTo(store: Store, to: string, ids: readonly string[], name?: 
   if (ids.length === 0) return;
   const folder = store.folder(to);
   const inverses = movesBack(store, ids, folder);
-  const found = store.list.found.peek();
   leaveRows(store, ids);
   const text = t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : (name ?? to) });
-  settle(store.client.act.move(ids, { to }, found), ids, text, inverses);
+  settle(store.client.act.move(ids, { to }, store.list.knowledge), ids, text, inverses);
 }
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
@@ -78,8 +78,19 @@ export function setRead(store: Store, isRead: boolean, ids: readonly string[]): 
   if (ids.length === 0) return;
   const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length });
   const changed = ids.filter((id) => store.list.known(id)?.isRead === !isRead);
-  const action = store.client.act.markRead(ids, isRead, store.list.found.peek());
+  const action = store.client.act.markRead(ids, isRead, store.list.knowledge);
   settle(action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
+}
+
+/** Marks an email that is opened as read, with all emails of its row. */
+export function readRow(store: Store, { id, isRead }: Pick<EmailDetail, 'id' | 'isRead'>): void {
+  const { client, list } = store;
+  const mark = (ids: readonly string[]) => {
+    const unread = ids.filter((one) => (one === id ? !isRead : list.known(one)?.isRead === false));
+    if (unread.length > 0) client.act.markRead(unread, true, list.knowledge).done.catch(() => {});
+  };
+  if (list.areCut([id])) list.wholeRows([id]).then(mark, () => mark(list.emailsOfRows([id])));
+  else mark(list.emailsOfRows([id]));
 }
 
 /** Whether each row of these emails has one of them that is flagged. */
@@ -99,7 +110,7 @@ export function toggleFlag(store: Store, all: readonly string[]): void {
   const ids = isFlagged ? bare.map(([newest]) => newest!) : all;
   const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length });
   const changed = ids.filter((id) => list.known(id)?.isFlagged === !isFlagged);
-  const action = store.client.act.flag(ids, isFlagged, list.found.peek());
+  const action = store.client.act.flag(ids, isFlagged, list.knowledge);
   settle(action, ids, text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
 }
 
@@ -108,14 +119,15 @@ export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, id
   if (ids.length === 0) return;
   const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(label.id));
   const { act } = store.client;
-  const found = store.list.found.peek();
   const labelId = label.id;
   const values = { count: ids.length, label: label.name };
   if (without.length === 0) {
-    settle(act.unlabel(ids, labelId, found), ids, t('list.unlabelled', values), [{ act: 'label', ids, labelId }]);
+    settle(act.unlabel(ids, labelId, store.list.knowledge), ids, t('list.unlabelled', values), [
+      { act: 'label', ids, labelId },
+    ]);
   } else {
     const inverses = [{ act: 'unlabel', ids: without, labelId }] as const;
-    settle(act.label(ids, labelId, found), ids, t('list.labelled', values), inverses);
+    settle(act.label(ids, labelId, store.list.knowledge), ids, t('list.labelled', values), inverses);
   }
 }
 

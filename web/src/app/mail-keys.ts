@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { PlainKey } from '../i18n/t.js';
 import { pickForTargets } from '../list/picker.js';
+import { sayFailed } from './failure.js';
 import { bindKeys, type Shortcut } from './keyboard.js';
 import { archive, junk, setRead, toggleFlag, trash, withTargets } from './mail-actions.js';
 import { type Place, withEmail } from './route.js';
@@ -47,7 +48,7 @@ function moving(store: Store): Shortcut[] {
   };
   const toggle = () => {
     const id = list.cursorId.peek();
-    if (id !== undefined) list.toggle(id);
+    if (id !== undefined) list.toggle(id).catch(sayFailed);
   };
   return [
     { keys: 'j', text: 'keys.next', run: () => step(store, 1) },
@@ -57,7 +58,7 @@ function moving(store: Store): Shortcut[] {
     { keys: 'u', text: 'keys.backToList', run: back },
     { keys: 'Escape', text: 'keys.backToList', run: back },
     { keys: 'x', text: 'keys.select', run: toggle },
-    { keys: '*', text: 'keys.selectAll', run: () => list.selectLoaded() },
+    { keys: '*', text: 'keys.selectAll', run: () => void list.selectLoaded().catch(sayFailed) },
     {
       keys: '/',
       text: 'keys.search',

@@ -7,12 +7,14 @@ import type {
   Folder,
   FoundEmails,
   KnownEmail,
+  KnownEmails,
   ListQuery,
   ListRange,
   ListView,
   MansioClient,
 } from '../../../src/client/index.js';
 import { hrefOf, type ListRoute, withEmail } from '../app/route.js';
+import { CutRows, isCut } from './cut-rows.js';
 import { isSortable, type ListFilter, listQueryOf } from './list-query.js';
 
 const NOTHING: ListView = { total: 0, unread: 0, start: 0, items: [], isLoading: true };
@@ -35,7 +37,10 @@ export class ListStore {
   readonly selected = signal<ReadonlySet<string>>(new Set());
   /** What is known of the emails when the whole list was selected; undefined when some are selected. */
   readonly found = signal<FoundEmails | undefined>(undefined);
+  /** What is known of emails before an action. */
+  readonly knowledge: KnownEmails = { find: (id) => this.known(id) };
   readonly #client: MansioClient;
+  readonly #cut: CutRows;
   /** The order that was chosen for the lists of this visit. */
   readonly #chosenSort = signal<EmailSort | undefined>(undefined);
   readonly #query: ReadonlySignal<string>;
@@ -56,6 +61,7 @@ export class ListStore {
     areThreads: ReadonlySignal<boolean>,
   ) {
     this.#client = client;
+    this.#cut = new CutRows(client);
     this.sort = computed(() =>
       isSortable(this.route.value) ? (this.#chosenSort.value ?? defaultSort.value) : '-date',
     );
@@ -148,12 +154,26 @@ export class ListStore {
   /** What is known of an email of the list, loaded or not. */
   known(id: string): KnownEmail | undefined {
     const row = this.row(id);
-    return row?.thread?.emails.find((email) => email.id === id) ?? row ?? this.found.value?.find(id);
+    return (
+      row?.thread?.emails.find((email) => email.id === id) ?? row ?? this.found.value?.find(id) ?? this.#cut.find(id)
+    );
   }
 
   /** All emails of the rows of these emails; one of which no row is known stands for itself. */
   emailsOfRows(ids: readonly string[]): readonly string[] {
     return [...new Set(ids.flatMap((id) => this.#emailsOfRow(id)))];
+  }
+
+  /** Whether a row of these emails has emails that the list does not name. */
+  areCut(ids: readonly string[]): boolean {
+    return ids.some((id) => isCut(this.row(id)));
+  }
+
+  /** All emails of the rows, with those that the list does not name. @throws Refusal, NetworkFault */
+  async wholeRows(ids: readonly string[]): Promise<readonly string[]> {
+    const cut = ids.filter((id) => isCut(this.row(id)));
+    await this.#cut.read(JSON.parse(this.#query.peek()), cut);
+    return this.emailsOfRows(ids);
   }
 
   /** These emails by their rows; in each row the newest one first. */
@@ -173,9 +193,9 @@ export class ListStore {
     const found = this.found.value;
     if (row === undefined) return found?.thread(id) ?? [id];
     const shown = emailsOf(row);
-    return found === undefined
-      ? shown
-      : [...new Set([...shown, ...shown.flatMap((email) => found.thread(email) ?? [])])];
+    const read = isCut(row) ? this.#cut.emailsOf(shown) : [];
+    const others = found === undefined ? read : [...read, ...shown.flatMap((email) => found.thread(email) ?? [])];
+    return others.length === 0 ? shown : [...new Set([...shown, ...others])];
   }
 
   /** The position of an email in the whole list; undefined when it is not loaded. */
@@ -191,30 +211,35 @@ export class ListStore {
     return items[index - start];
   }
 
-  /** Selects all emails of the row, or takes them all out. */
-  toggle(id: string): void {
+  /** Selects all emails of the row, or takes them all out. @throws Refusal, NetworkFault */
+  async toggle(id: string): Promise<void> {
+    this.cursorId.value = id;
     const before = this.selected.peek();
     const selected = new Set(before);
-    const row = this.#emailsOfRow(id);
-    for (const email of row) selected.delete(email);
-    if (selected.size === before.size) for (const email of row) selected.add(email);
-    batch(() => {
-      this.selected.value = selected;
-      this.cursorId.value = id;
-    });
+    for (const email of this.#emailsOfRow(id)) selected.delete(email);
+    if (selected.size < before.size) this.selected.value = selected;
+    else await this.#select([id]);
   }
 
-  /** Selects everything from the row that the keys are at to this one. */
-  selectTo(id: string): void {
+  /** Selects everything from the row that the keys are at to this one. @throws Refusal, NetworkFault */
+  async selectTo(id: string): Promise<void> {
     const { start, items } = this.view.peek();
     const from = (this.indexOf(this.cursorId.peek()) ?? start) - start;
     const to = (this.indexOf(id) ?? start) - start;
-    const ids = items.slice(Math.min(from, to), Math.max(from, to) + 1).flatMap(emailsOf);
-    this.selected.value = new Set([...this.selected.peek(), ...ids]);
+    await this.#select(items.slice(Math.min(from, to), Math.max(from, to) + 1).map((item) => item.id));
   }
 
-  selectLoaded(): void {
-    this.selected.value = new Set(this.view.peek().items.flatMap(emailsOf));
+  /** @throws Refusal, NetworkFault */
+  async selectLoaded(): Promise<void> {
+    await this.#select(this.view.peek().items.map((item) => item.id));
+  }
+
+  /** Rows whose emails are all named are selected at once. */
+  async #select(ids: readonly string[]): Promise<void> {
+    const query = this.#query.peek();
+    const emails = this.areCut(ids) ? await this.wholeRows(ids) : this.emailsOfRows(ids);
+    // Another list is shown meanwhile.
+    if (query === this.#query.peek()) this.selected.value = new Set([...this.selected.peek(), ...emails]);
   }
 
   /** Selects all emails that the list has now, loaded or not; what comes later is not selected. @throws Refusal, NetworkFault */
@@ -267,13 +292,13 @@ export class ListStore {
   #forgetGone({ start, items, total }: ListView): void {
     const selected = this.selected.peek();
     if (selected.size === 0 || start > 0 || items.length < total) return;
-    const there = new Set(items.flatMap(emailsOf));
+    const there = new Set(items.flatMap(({ id }) => this.#emailsOfRow(id)));
     const left = [...selected].filter((id) => there.has(id));
     if (left.length < selected.size) this.selected.value = new Set(left);
   }
 }
 
-/** The emails of a row, the newest first. */
+/** The emails that a row names, the newest first. */
 export function emailsOf({ id, thread }: EmailListItem): readonly string[] {
   return thread === undefined ? [id] : thread.emails.map((email) => email.id);
 }

@@ -4,6 +4,7 @@ import './list.css';
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { sayFailed } from '../app/failure.js';
 import { type Store, useStore } from '../app/store.js';
 import { openListed } from '../app/writing.js';
 import { t } from '../i18n/t.js';
@@ -231,8 +232,8 @@ function clicked(store: Store, event: MouseEvent): void {
   const id = rowOf(event)?.dataset['id'];
   if (id === undefined) return;
   const isAvatar = event.target instanceof Element && event.target.closest('[data-part="select"]') !== null;
-  if (event.shiftKey) list.selectTo(id);
-  else if (isAvatar || event.ctrlKey || event.metaKey) list.toggle(id);
+  if (event.shiftKey) list.selectTo(id).catch(sayFailed);
+  else if (isAvatar || event.ctrlKey || event.metaKey) list.toggle(id).catch(sayFailed);
   else {
     list.clearSelection();
     openListed(store, id);

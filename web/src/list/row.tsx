@@ -85,9 +85,9 @@ function Marks({ item }: { readonly item: EmailListItem }) {
       {item.thread !== undefined && (
         <>
           <span class="row-count" aria-hidden="true">
-            {formatNumber(item.thread.emails.length)}
+            {formatNumber(item.thread.count)}
           </span>
-          <span class="unseen">{t('list.threadSize', { count: item.thread.emails.length })}</span>
+          <span class="unseen">{t('list.threadSize', { count: item.thread.count })}</span>
         </>
       )}
       {item.isAnswered && (

@@ -5,6 +5,7 @@ import { signal, untracked } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { catchError, combineLatest, distinctUntilChanged, map, of, startWith, switchMap } from 'rxjs';
 import { type EmailDetail, type EmailListItem, NotFound } from '../../../src/client/index.js';
+import { readRow } from '../app/mail-actions.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
@@ -90,14 +91,13 @@ interface MessageProps {
 }
 
 function Message({ known, email, thread }: MessageProps) {
-  const { client, list } = useStore();
+  const store = useStore();
+  const { client } = store;
   const model = useMemo(() => email && new MessageModel(client, email), [client, email?.id]);
   useEffect(() => {
     if (email === undefined || model === undefined) return;
     // Once: an email that is marked as unread while it is open stays so. A row of a thread is read when one of its emails is opened.
-    const unread = list.emailsOfRows([email.id]).filter((id) => list.known(id)?.isRead === false);
-    if (!email.isRead) unread.push(email.id);
-    if (unread.length > 0) client.act.markRead(unread, true).done.catch(() => {});
+    readRow(store, email);
     return () => model.close();
   }, [client, model]);
   const title = useFocusedTitle(known.id);

@@ -2,8 +2,7 @@
 // that.
 import { junkCut, rangesOf } from '../../../mail-format/junk/junk-cut.js';
 import { junkTokens, tokensOfMessage } from '../../../mail-format/junk/junk-tokens.js';
-import { looksLikeJunk } from '../../../mail-format/junk/junk-verdict.js';
-import type { JunkWords } from '../../../mail-format/junk/junk-words.js';
+import { type JudgingWords, looksLikeJunk } from '../../../mail-format/junk/junk-verdict.js';
 import type { BlobContent, BlobStore } from '../../../store/blobs.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { AccountWords } from './mailbox-junk.js';
@@ -17,7 +16,7 @@ export interface JudgedByWords {
 }
 
 export interface JunkReads {
-  readonly words: JunkWords;
+  readonly words: JudgingWords;
   /** Stored messages that look like junk, by blob. */
   readonly junk: ReadonlySet<string>;
 }
@@ -46,7 +45,7 @@ type StoredMessage = JudgedByWords & { readonly blob: string };
 function judgeStored(
   { blobs, store }: JunkSources,
   accountId: string,
-  words: JunkWords,
+  words: JudgingWords,
   stored: readonly StoredMessage[],
 ): JunkReads | Promise<JunkReads> {
   if (stored.length === 0) return { words, junk: new Set() };

@@ -1,5 +1,5 @@
-// What a mailbox needs of the junk filter (decision 0106): the words that its account has learnt, and somebody who learns from its moves.
-import type { JunkWords } from '../../../mail-format/junk/junk-words.js';
+// What a mailbox needs of the junk filter (decision 0106): the words that its account and its domain have learnt, and somebody who learns from its moves.
+import type { JudgingWords } from '../../../mail-format/junk/junk-verdict.js';
 
 export interface JunkLearningNotes {
   /** Reports that lessons of the account are due. */
@@ -8,7 +8,7 @@ export interface JunkLearningNotes {
 
 export interface AccountWords {
   /** The words by which mail of the account is judged; undefined when too little is known. Never rejects. */
-  of(accountId: string): JunkWords | undefined | Promise<JunkWords | undefined>;
+  of(accountId: string): JudgingWords | undefined | Promise<JudgingWords | undefined>;
 }
 
 export interface MailboxJunk {

@@ -12,6 +12,9 @@ import { conversationsOf } from './folder-conversations.js';
 /** Senders are those of the first email of a row and of this many newest ones. */
 const NEWEST_SENDERS = 4;
 
+/** A row names its first email and this many newest ones at most, so that a page of 100 rows names 2,000 emails at most. */
+export const NEWEST_NAMED = 19;
+
 type Thread = NonNullable<EmailListItem['thread']>;
 
 /**
@@ -39,9 +42,13 @@ export async function threadItems<T>(
 
 /** The emails whose senders the row shows, oldest first. */
 function spokesmen(row: readonly number[]): readonly number[] {
-  const newest = row.slice(0, NEWEST_SENDERS);
-  if (row.length > NEWEST_SENDERS) newest.push(row.at(-1)!);
-  return newest.reverse();
+  return firstAndNewest(row, NEWEST_SENDERS).reverse();
+}
+
+function firstAndNewest(row: readonly number[], most: number): number[] {
+  const newest = row.slice(0, most);
+  if (row.length > most) newest.push(row.at(-1)!);
+  return newest;
 }
 
 /** Undefined when an email of the row was not read. */
@@ -60,20 +67,21 @@ function rowItem(
     const { fromAddress: address, fromDisplayName: displayName } = item;
     senders.set(address.toLowerCase(), { address, displayName });
   }
-  const members = row.map((slot) => memberOf(state, slot));
-  const folderIds = new Set(members.flatMap((member) => member.folderIds));
-  const labels = [...folderIds].flatMap((id): FolderRow[] => {
-    const of = state.folders.get(id)!.row;
-    return of.role === 'label' ? [of] : [];
-  });
+  const flags = row.map((one) => emails.flags(one));
+  const holders = [...state.folders.values()].filter((folder) => row.some((one) => folder.shows(one)));
+  const labels = holders.flatMap((folder): FolderRow[] => (folder.row.role === 'label' ? [folder.row] : []));
   return {
     ...newest,
-    isRead: members.every(({ isRead }) => isRead),
-    isFlagged: members.some(({ isFlagged }) => isFlagged),
-    hasAttachments: row.some((slot) => emails.hasAttachments(slot)),
-    folderIds: [...folderIds],
+    isRead: flags.every((of) => (of & SEEN) !== 0),
+    isFlagged: flags.some((of) => (of & FLAGGED) !== 0),
+    hasAttachments: row.some((one) => emails.hasAttachments(one)),
+    folderIds: holders.map((folder) => folder.row.id),
     labels: inLabelOrder(labels).map(({ id, name, color }) => ({ id, name, color: color ?? '' })),
-    thread: { senders: [...senders.values()], emails: members },
+    thread: {
+      senders: [...senders.values()],
+      count: row.length,
+      emails: firstAndNewest(row, NEWEST_NAMED).map((one) => memberOf(state, one)),
+    },
   };
 }
 

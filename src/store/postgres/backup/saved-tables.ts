@@ -107,6 +107,8 @@ export const UNSAVED_TABLES: readonly string[] = [
   // Servers try again, and are known again.
   'greylist_waiting',
   'greylist_known',
+  // Made from the words of accounts again.
+  'junk_bases',
   // UIDs that have left a folder: every folder gets a new UIDVALIDITY.
   'expunged',
 ];

@@ -2,6 +2,7 @@
 // lesson is learnt, so two nodes that work for one account learn one after the other.
 import { NOT_JUNK, SEEN } from '../../../mail-format/flags.js';
 import {
+  type AccountJunkWords,
   type DueLesson,
   type JunkLessonStore,
   type KeptEmail,
@@ -38,10 +39,12 @@ export function postgresJunkLessons(sql: Sql): JunkLessonStore {
     kept: (accountId, limit) => guarded(() => keptEmails(sql, accountId, limit)),
     async words(accountIds) {
       const rows = await guarded(
-        () => sql<{ id: string; words: Uint8Array }[]>`
-          select account_id as id, words from junk_words where account_id = any(${accountIds as string[]}::uuid[])`,
+        () => sql<(AccountJunkWords & { readonly id: string })[]>`
+          select a.id, nullif(w.words, '') as words,
+            case when not a.unclaimed then split_part(a.email, '@', 2) end as domain
+          from accounts a left join junk_words w on w.account_id = a.id where a.id = any(${accountIds as string[]}::uuid[])`,
       );
-      return new Map(rows.map(({ id, words }) => [id, words]));
+      return new Map(rows.map(({ id, ...read }) => [id, read]));
     },
     learn: (accountId, due, kept, change) =>
       guarded(() => sql.begin((tx) => learn(tx, accountId, { due, kept, change }))) as Promise<void>,

@@ -28,7 +28,7 @@ function taught(): JunkWords {
 
 async function setUp() {
   const words = taught();
-  const junk = { learning: { note: () => undefined }, words: { of: () => words } };
+  const junk = { learning: { note: () => undefined }, words: { of: () => ({ own: words, base: undefined }) } };
   const world = await mailboxWorld(undefined, { junk });
   const { id: accountId } = await world.directory.createAccount('zoe@example.test', 'Zoe');
   const mailbox = world.mailboxes.of(accountId);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { EmailListItem } from '../../../../src/actors/mailbox/protocol.js';
 import { MOST_OF_ROW } from '../../../../src/actors/mailbox/queries/folder-conversations.js';
+import { NEWEST_NAMED } from '../../../../src/actors/mailbox/queries/thread-items.js';
 import { uuidText } from '../../../../src/mail-format/ids.js';
 import { type ListsWorld, listsWorld } from '../../../gateways/hub/live-queries/lists-world.js';
 import { runs } from '../../../support/amounts.js';
@@ -68,11 +69,38 @@ test('a long thread has several rows, and a new email changes the newest one', a
   for (let i = 0; i < MOST_OF_ROW + 2; i++) await world.append({ references: i === 0 ? [] : ['<1@remote.test>'] });
   const sizes = async () => {
     const { reply } = await world.mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 9, groupByThread: true });
-    return reply!.items.map(({ thread }) => thread?.emails.length ?? 1);
+    return reply!.items.map(({ thread }) => thread?.count ?? 1);
   };
   t.deepEqual(await sizes(), [2, MOST_OF_ROW]);
   await world.append({ references: ['<1@remote.test>'] });
   t.deepEqual(await sizes(), [3, MOST_OF_ROW]);
+});
+
+test('a page of long threads names 2,000 emails at most, and says what all emails of a row are', async (t) => {
+  const world = await listsWorld();
+  t.teardown(world.end);
+  const ids: string[] = [];
+  for (let i = 0; i < NEWEST_NAMED + 3; i++) ids.push((await world.append({ references: ['<root@remote.test>'] }))!);
+  const rows = async () => {
+    const { reply } = await world.mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 9, groupByThread: true });
+    return reply!.items;
+  };
+  await world.mailbox.ask('setRead', { emailIds: [...ids.slice(0, 1), ...ids.slice(2)], isRead: true });
+  await world.mailbox.ask('storeFlags', {
+    selection: { emailIds: [ids[2]!] },
+    mode: 'add',
+    flags: ['\\Flagged'],
+  });
+  const [row] = await rows();
+  t.is(100 * (NEWEST_NAMED + 1), 2_000);
+  t.is(row!.thread!.count, ids.length);
+  t.deepEqual(
+    row!.thread!.emails.map(({ id }) => id),
+    [...ids.slice(3).toReversed(), ids[0]!],
+  );
+  // The second email is unread, and the third one is flagged: the row names neither.
+  t.deepEqual([row!.isRead, row!.isFlagged], [false, true]);
+  t.deepEqual((await found(world, { folder: 'inbox', rowsOf: [ids.at(-1)!] })).emails, ids.toSorted());
 });
 
 test('what is found of a list by thread are whole rows, also of rows that are named by some email', async (t) => {

@@ -72,7 +72,12 @@ test('a lesson counts once; the other judgment of the same message undoes it', a
   t.deepEqual(await learnAll(store, accountId), []);
   await judge(emailId, false);
   t.deepEqual(await learnAll(store, accountId), [{ blob, isJunk: false, before: true }]);
-  t.is(Buffer.from((await store.words([accountId])).get(accountId)!).toString(), 'xx');
+  const read = (await store.words([accountId])).get(accountId)!;
+  t.is(Buffer.from(read.words!).toString(), 'xx');
+  t.is(read.domain, 'example.test');
+  const { accountId: silent } = await account();
+  t.deepEqual((await store.words([silent])).get(silent), { words: null, domain: 'example.test' });
+  t.is((await store.words([randomUUID()])).size, 0);
 });
 
 test('a judgment that changes while it is learnt stays due, and a failure leaves everything as it was', async (t) => {

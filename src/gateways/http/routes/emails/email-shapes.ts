@@ -84,11 +84,12 @@ const emailItem = named(
           'ThreadRow',
           record({
             senders: list(namedMailbox),
+            count: whole({ description: 'How many emails the row has' }),
             emails: list(rowEmail),
           }),
           {
             description:
-              'With `groupByThread`, where the folder has several emails of the thread: all of them, the newest first, and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all',
+              'With `groupByThread`, where the folder has several emails of the thread: their number; the 19 newest ones and the first one, the newest first (`GET /api/emails/search/ids` with `rowsOf` gives all); and the senders of the first and the newest ones, oldest first. The item shows the newest one; `isRead`, `isFlagged`, `hasAttachments`, `folderIds` and `labels` are those of all',
           },
         ),
       ),
