@@ -106,17 +106,12 @@ test('mail passes two servers with valid seals, and goes round nowhere', async (
   };
 
   // A chain: first.test seals, second.test seals that, and a bounce finds its way back through both.
-
   await first.forward(second.email, true);
-
   await second.forward('me@far.test', true);
   const original = await signed(messageOf('chain'));
-
   t.is(await send(first.mx, 'a@peer.test', first.email, original), 250);
-
   const got = await arrived('me@far.test');
   t.true(got.text.includes(original), 'the octets are those that came');
-
   t.deepEqual(
     [...got.text.matchAll(/^ARC-Seal: i=(\d+);(?:[^\r\n]|\r?\n[ \t])*/gm)].map(([seal, i]) => [
       i,
@@ -130,19 +125,14 @@ test('mail passes two servers with valid seals, and goes round nowhere', async (
   );
   checkWithDkimpy(t, got.text, ['first.test', 'second.test']);
   t.regex(got.sender, /^SRS1=.*@second\.test$/);
-
   t.is(await send(second.mx, '', got.sender, 'From: <m@far.test>\r\nSubject: returned\r\n\r\nsorry'), 250);
   t.regex((await arrived('a@peer.test')).text, /^Subject: returned\r?$/m);
 
   // Two accounts forward to each other: each gets the message once, and nobody is told of anything.
-
   await second.forward(first.email, true);
   const before = remote.messages.length;
-
   t.is(await send(first.mx, 'a@peer.test', first.email, messageOf('mutual')), 250);
-
   await eventually('the copy of the second', async () => (await subjects(second)).includes('mutual'));
-
   await eventually('the end', async () => (await first.isQuiet()) && (await second.isQuiet()));
   for (const one of [first, second]) t.deepEqual((await subjects(one)).toSorted(), ['chain', 'mutual']);
   t.is(remote.messages.length, before);
@@ -159,17 +149,12 @@ test('mail passes two servers with valid seals, and goes round nowhere', async (
       void send(first.mx, 'back@far.test', first.email, returned).then((code) => codes.push(code));
     return undefined;
   };
-
   await first.forward('back@far.test', false);
-
   t.is(await send(first.mx, 'a@peer.test', first.email, messageOf('round')), 250);
-
   await eventually('the refusal of the loop', () => codes.includes(554), 120_000);
-
   await eventually('the end of the loop', async () => await first.isQuiet());
   const rounds = remote.messages.filter(({ recipients }) => recipients.includes('back@far.test')).length;
   t.true(rounds > 1 && rounds <= MOST_ROUNDS, `${rounds} rounds`);
   t.is(codes.filter((code) => code !== 250).length, 1);
-
   t.deepEqual((await subjects(first)).toSorted(), ['chain', 'mutual'], 'nothing is left of the loop');
 });

@@ -118,9 +118,13 @@ export const mayWait = (due: DueMail): boolean => isForElsewhere(due) && !isRetu
 /** A command that was carried out again may have made it due again, after it was sent. */
 const isRepeatable = (due: DueMail | undefined): boolean => due?.further?.['isRepeatable'] === true;
 
-/** A sender gets one vacation reply: the commit that queues it also remembers the sender. */
+/**
+ * A sender gets one vacation reply: the commit that queues it also remembers the sender. While sending is suspended nobody gets one, and
+ * none waits: it would be wrong when the account is resumed.
+ */
 function isWanted(tx: MailboxTransaction, due: DueMail): boolean {
   if (due.kind !== 'vacation') return true;
+  if (tx.sending.isSuspended) return false;
   const { vacation } = tx.dueMail;
   const key = answeredKey(due.sender);
   const script = scriptedVacation(due);

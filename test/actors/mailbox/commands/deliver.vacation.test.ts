@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { answeredKey } from '../../../../src/mail-format/reports/automatic-reply.js';
 import { NO_VACATION, type Vacation } from '../../../../src/store/vacation.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import { sender, stored } from '../outbound-world.js';
 
 async function away(t: ExecutionContext, changes: Partial<Vacation> = {}) {
@@ -67,6 +68,22 @@ test('a vacation that has ended meanwhile sends nothing', async (t) => {
   await arrives();
   await set({ isEnabled: false });
   t.deepEqual(await answer(), []);
+});
+
+test('a suspended account answers nobody, nothing waits, and whoever writes afterwards is answered', async (t) => {
+  const { world, accountId, arrives, answer, due } = await away(t);
+  const isSuspended = async () => (await world.sending.suspensionOf(accountId)) !== null;
+  t.true(await world.sendingStore.suspend(accountId, { by: 'operator', reason: 'unpaid' }));
+  await until(isSuspended);
+  await arrives();
+  t.deepEqual(await answer(), []);
+  t.deepEqual(await due(), []);
+  const rows = async () => await world.sql`select id from outbound where account_id = ${accountId}`;
+  t.deepEqual([...(await rows())], [], 'no reply waits in the queue');
+  t.true(await world.sendingStore.resume(accountId));
+  await until(async () => !(await isSuspended()));
+  await arrives();
+  t.deepEqual(await answer(), ['ann@remote.test']);
 });
 
 test('a reply has the null sender, no copy in Sent, and no DSN', async (t) => {
