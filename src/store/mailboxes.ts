@@ -279,7 +279,7 @@ export interface MailboxStore {
   placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]>;
   /** Emails of a thread, oldest first. The id may be one that the thread had before it was joined with another. */
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
-  /** The threads of all emails. */
+  /** The threads of all emails but those whose own id is that of their thread: an email that begins a thread, or is one alone. */
   threads(accountId: string): AsyncIterable<ThreadPage>;
   /** After `unsettled`: joins the threads that a commit could not join. False when they may still be joined later. */
   settleThreads(accountId: string): Promise<boolean>;

@@ -72,7 +72,10 @@ export const EMAIL_LISTS: Contract = {
     t.is(await total(randomUUID()), 0);
   },
 
-  async 'the threads of all emails are read in pages, and those of some emails as a whole'(t, stores) {
+  async 'the threads of emails that do not begin them are read in pages, and those of some emails as a whole'(
+    t,
+    stores,
+  ) {
     const { mailboxes } = stores;
     const writer = await openWriter(stores);
     const other = await openWriter(stores);
@@ -88,8 +91,8 @@ export const EMAIL_LISTS: Contract = {
       [first.id, first.id],
       [reply.id, first.id],
     ];
-    const inOrder = [...thread, [alone.id, alone.id]].sort(([a], [b]) => (a! < b! ? -1 : 1));
-    t.deepEqual(all, inOrder);
+    t.deepEqual(all, thread.slice(1), 'an email that begins a thread is left out');
+    t.deepEqual(pairs(await mailboxes.threadsOf(writer.accountId, [alone.id])), [[alone.id, alone.id]]);
     t.deepEqual(pairs(await mailboxes.threadsOf(writer.accountId, [reply.id])), thread);
     t.deepEqual(pairs(await mailboxes.threadsOf(writer.accountId, [randomUUID()])), []);
   },

@@ -161,7 +161,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       return { rows: partOf(rows, part).map(summaryOf), total: rows.length };
     },
     async *threads(accountId) {
-      const rows = sortedById(of(accountId).emails.values());
+      const rows = sortedById(of(accountId).emails.values()).filter(({ id, threadId }) => id !== threadId);
       yield { emailIds: packed(rows.map(({ id }) => id)), threadIds: packed(rows.map(({ threadId }) => threadId)) };
     },
     settleThreads: () => Promise.resolve(true),

@@ -95,7 +95,7 @@ export class ThreadColumn {
     for (const slot of slots) this.#unread.delete(slot);
   }
 
-  /** A page of all emails. */
+  /** A page of the emails that do not begin their threads; an email that begins one has had its own slot from the beginning. */
   load(page: ThreadPage): void {
     this.#grouping = undefined;
     const slots = this.#slotsOf(page.emailIds);

@@ -9,7 +9,7 @@ const PAGE_ROWS = 20_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const NOTHING = new Uint8Array(0);
 
-/** Yields emails by ascending id. */
+/** Yields emails by ascending id, without those that begin a thread. */
 export async function* threadPages(sql: Sql, accountId: string): AsyncIterable<ThreadPage> {
   for (let after = FIRST_ID; ; ) {
     const rows: readonly BinaryColumn[][] = await guarded(() =>
@@ -17,7 +17,7 @@ export async function* threadPages(sql: Sql, accountId: string): AsyncIterable<T
         select string_agg(uuid_send(id), ''::bytea order by id),
           string_agg(uuid_send(thread_id), ''::bytea order by id), ${inBinary(sql)}
         from (select id, thread_id from emails
-          where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`.raw(),
+          where account_id = ${accountId} and id > ${after} and thread_id <> id order by id limit ${PAGE_ROWS}) page`.raw(),
     );
     const page = pageOf(rows[0]!);
     const { length } = page.emailIds;
