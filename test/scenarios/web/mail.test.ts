@@ -130,9 +130,13 @@ testInBrowser('a phone of 320 px shows list or message, in a language from right
   await page.getByRole('heading', { name: 'Contract' }).waitFor();
   t.false(await row(page, 'Ticket').isVisible());
   t.is(await width(), 320);
+  // All buttons are seen: the message does not scroll sideways.
+  t.is(await page.locator('.message-pane').evaluate((pane) => pane.scrollWidth - pane.clientWidth), 0);
+  await page.getByText('Reply all', { exact: true }).waitFor();
   t.deepEqual(await accessibilityFaults(window), []);
   await page.getByRole('button', { name: 'Back' }).click();
   await row(page, 'Ticket').waitFor();
+  await page.locator('.row:focus .row-subject').getByText('Contract').waitFor();
   t.deepEqual(faults, []);
 
   const { cookies } = await context.storageState();

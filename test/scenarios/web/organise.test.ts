@@ -136,6 +136,7 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   t.deepEqual(await accessibilityFaults(window), []);
   await from.press('Enter');
   await page.getByText('If the sender has “news@remote.test”: label News.').waitFor();
+  await page.locator('.filters:focus').waitFor();
 
   await sendFrom('news@remote.test', 'Tuesday');
   await link(page, 'News 1 unread').click();
@@ -146,6 +147,11 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   await page.getByText('1 of 3 emails is changed.').waitFor();
   const labelled = async () => (await client.get<{ emailCount: number }[]>('/api/labels'))[0]?.emailCount;
   t.is(await labelled(), 2);
+  // Who has looked at the mail, and has loaded the page again, can still undo.
+  await link(page, 'News').click();
+  await page.goBack();
+  await page.reload();
+  await page.getByText('1 of 3 emails is changed.').waitFor();
   await page.locator('.filter-run').getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Undone.').waitFor();
   t.is(await labelled(), 1);

@@ -1,8 +1,10 @@
 // The third column: the open email with the actions on it, or how to open one.
 import './message-pane.css';
+import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { ActionButtons } from '../list/action-buttons.js';
+import { focusRow } from '../list/row.js';
 import { MessageView } from '../message/message-view.js';
 import { withRows } from './mail-actions.js';
 import { withEmail } from './route.js';
@@ -13,6 +15,11 @@ import { ReplyButtons, SentSteps } from './writing.js';
 export function MessagePane() {
   const store = useStore();
   const id = store.openId.value;
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (wasOpen.current && id === undefined) focusRow();
+    wasOpen.current = id !== undefined;
+  }, [id]);
   if (id === undefined) {
     return (
       <section class="message-pane is-empty" aria-label={t('app.message')}>

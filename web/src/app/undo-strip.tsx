@@ -3,12 +3,14 @@ import './undo-strip.css';
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
+import { focusRow } from '../list/row.js';
 import { sayFailed } from './failure.js';
 import { bindKeys } from './keyboard.js';
-import { strip, undo } from './undo.js';
+import { strip, takingBack, undo } from './undo.js';
 
 const PATIENCE_MS = 500;
 const LONGEST_MS = 600_000;
+const UNDONE_MS = 3000;
 
 export function UndoStrip() {
   useEffect(() => bindKeys('act', [{ keys: 'z', text: 'undo.key', run: () => void takeBack() }]), []);
@@ -20,7 +22,7 @@ export function UndoStrip() {
           <span>{shown.text}</span>
           {shown.progress && <Progress {...shown.progress} />}
           {shown.undo && (
-            <button type="button" onClick={() => void takeBack()}>
+            <button type="button" onClick={() => void takeBack().then(focusRow)}>
               {t('undo.undo')}{' '}
               <span class="key" aria-hidden="true">
                 z
@@ -51,14 +53,18 @@ async function takeBack(): Promise<void> {
   const taken = strip.peek()?.undo;
   if (taken === undefined) return;
   undo.dismiss();
+  takingBack.is = true;
   // What takes its time says so.
   const patience = setTimeout(() => undo.say(t('undo.undoing'), LONGEST_MS), PATIENCE_MS);
   try {
     await taken();
-    undo.say(t('undo.undone'), 3000);
+    undo.say(t('undo.undone'), UNDONE_MS);
   } catch (error) {
     sayFailed(error);
   } finally {
     clearTimeout(patience);
+    setTimeout(() => {
+      takingBack.is = false;
+    }, UNDONE_MS);
   }
 }

@@ -46,6 +46,8 @@ const OFFER_MS = 10_000;
 const RUN_MS = 600_000;
 const KEPT = 'mansio.undo';
 
+/** Whether an action is being taken back, or that is being said. */
+export const takingBack = { is: false };
 export const strip = signal<Strip | undefined>(undefined);
 let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -1,6 +1,7 @@
 // The filters that the settings show, and what people do with them. The list is read when the section opens, and after each change.
 import { signal } from '@preact/signals';
 import type { Filter, FilterInput, FilterRun, MansioClient } from '../../../src/client/index.js';
+import { NotFound } from '../../../src/client/index.js';
 import { sayFailed } from '../app/failure.js';
 import { reasonOf } from '../app/reason.js';
 import { undo } from '../app/undo.js';
@@ -9,6 +10,8 @@ import { changedFilter, movedFilters } from './filter-draft.js';
 
 /** How often a run is looked at. */
 const LOOK_MS = 500;
+/** Where the tab keeps the ids of the runs, by filter. */
+const KEPT = 'mansio.filter-runs';
 
 export interface ShownRun extends FilterRun {
   readonly runId: string;
@@ -18,13 +21,28 @@ export class FilterList {
   /** In the order of evaluation; undefined until they have been read. */
   readonly filters = signal<readonly Filter[] | undefined>(undefined);
   readonly problem = signal<string | undefined>(undefined);
-  /** The last run over existing mail that was begun here, by filter. */
+  /** The last run over existing mail that was begun in this tab, by filter. */
   readonly runs = signal<ReadonlyMap<string, ShownRun>>(new Map());
   readonly #client: MansioClient;
   #isClosed = false;
 
   constructor(client: MansioClient) {
     this.#client = client;
+  }
+
+  /** Shows the runs that this tab has begun before the section was opened, so that they can still be undone. */
+  async resume(): Promise<void> {
+    await Promise.all(Object.entries(kept()).map(([id, runId]) => this.#goOn(id, runId)));
+  }
+
+  async #goOn(id: string, runId: string): Promise<void> {
+    try {
+      await this.#follow(id, runId);
+    } catch (error) {
+      // The filter is deleted, the server does not know the run any more, or it is one of another account.
+      if (error instanceof NotFound) keep(id, undefined);
+      else sayFailed(error);
+    }
   }
 
   async read(): Promise<void> {
@@ -85,6 +103,7 @@ export class FilterList {
   async apply({ id }: Filter): Promise<void> {
     try {
       const { runId } = await this.#client.request('POST', '/api/filters/{id}/apply', { params: { id }, body: {} });
+      keep(id, runId);
       await this.#follow(id, runId);
     } catch (error) {
       sayFailed(error);
@@ -135,4 +154,13 @@ export class FilterList {
   #put(id: string, body: FilterInput): Promise<unknown> {
     return this.#client.request('PUT', '/api/filters/{id}', { params: { id }, body });
   }
+}
+
+function kept(): Readonly<Record<string, string>> {
+  return JSON.parse(sessionStorage.getItem(KEPT) ?? '{}') as Readonly<Record<string, string>>;
+}
+
+function keep(id: string, runId: string | undefined): void {
+  const { [id]: _former, ...others } = kept();
+  sessionStorage.setItem(KEPT, JSON.stringify(runId === undefined ? others : { ...others, [id]: runId }));
 }

@@ -1,7 +1,7 @@
 // The filters in the settings: in their order, each in words, turned on and off, moved, changed, deleted.
 import './filters.css';
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Filter } from '../../../src/client/index.js';
 import { useStore } from '../app/store.js';
 import { Icon, type IconName } from '../design/icon.js';
@@ -24,13 +24,17 @@ export function Filters() {
   const edited = useSignal<Edited | undefined>(undefined);
   useEffect(() => {
     void list.read();
+    void list.resume();
     const from = wantedSender.peek();
     wantedSender.value = undefined;
     if (from !== undefined) edited.value = { draft: { ...NO_FILTER, from } };
     return () => list.close();
   }, [list]);
+  const rows = useRef<HTMLOListElement>(null);
   const close = () => {
     edited.value = undefined;
+    // The form had the focus.
+    rows.current?.focus();
   };
   const filters = list.filters.value;
   const form = edited.value;
@@ -39,7 +43,7 @@ export function Filters() {
       <p class="hint">{t('filters.about')}</p>
       <div role="alert">{list.problem.value !== undefined && <p class="problem">{list.problem}</p>}</div>
       {filters?.length === 0 && form === undefined && <p>{t('filters.none')}</p>}
-      <ol class="filters">
+      <ol ref={rows} class="filters" tabIndex={-1} aria-label={t('settings.section.filters')}>
         {filters?.map((filter, i) =>
           form?.id === filter.id ? (
             <li key={filter.id}>

@@ -32,9 +32,10 @@ export function ListPane() {
       </div>
       <SuspensionNote />
       {list.selected.value.size > 0 ? <SelectionHead store={store} /> : <ListHead store={store} />}
-      {list.selected.value.size > 0 && <WholeList store={store} />}
       <SearchNotes />
       {isEmpty || view.error ? <EmptyList /> : isMissing ? <NotKept /> : <List />}
+      {/* Below the rows, which stay where they are when the first one is selected. */}
+      {list.selected.value.size > 0 && <WholeList store={store} />}
       <PasskeyOffer />
     </section>
   );
@@ -65,7 +66,7 @@ function ListHead({ store }: { readonly store: Store }) {
         {list.arrived.value > 0 ? (
           <Arrived count={list.arrived.value} />
         ) : (
-          <span class="list-counts" aria-live="off">
+          <span class="list-counts" aria-live="off" title={all}>
             {isLoading && total === 0 ? '' : counts}
           </span>
         )}

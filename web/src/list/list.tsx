@@ -6,6 +6,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { sayFailed } from '../app/failure.js';
 import { type Store, useStore } from '../app/store.js';
+import { takingBack } from '../app/undo.js';
 import { openListed } from '../app/writing.js';
 import { t } from '../i18n/t.js';
 import { type GroupHeader, groupHeaders } from './date-groups.js';
@@ -56,6 +57,10 @@ export function List() {
           aria-multiselectable
           aria-busy={geometry.total === 0}
           style={{ height: `${geometry.height}px` }}
+          onMouseDown={(event) => {
+            // The row that the range begins at keeps the focus, and no text is selected.
+            if (event.shiftKey) event.preventDefault();
+          }}
           onClick={(event) => clicked(store, event)}
           onDragStart={(event) => startDrag(store, event)}
           onDragEnd={endDrag}
@@ -174,7 +179,7 @@ function useHeldRows(
     if (key !== before.key) {
       element.scrollTop = 0;
       arrived.value = 0;
-    } else if (element.scrollTop > 0 || element.matches(':hover, :focus-within')) {
+    } else if (element.scrollTop > 0 || (!takingBack.is && element.matches(':hover, :focus-within'))) {
       const top = heldAt(drawn, before.anchors);
       if (top !== undefined && Math.abs(top - element.scrollTop) >= 1) element.scrollTop = top;
       if (element.scrollTop > 0 && view.total > before.total) arrived.value += view.total - before.total;

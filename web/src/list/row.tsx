@@ -62,7 +62,7 @@ export function Row(props: RowProps) {
             <span class="unseen">{t('list.hasAttachment')}</span>
           </>
         )}
-        {props.isDraft && <span class="row-draft">{t('list.draft')}</span>}
+        {(props.isDraft || item.draftId !== undefined) && <span class="row-draft">{t('list.draft')}</span>}
         {item.labels.map((label) => label.id !== props.hiddenLabelId && <LabelChip key={label.id} label={label} />)}
         {props.showsPreview && (
           <span class="row-text" dir="auto">
@@ -77,6 +77,12 @@ export function Row(props: RowProps) {
 /** The row in which an event happens. */
 export function rowOf({ target }: Event): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>('[data-id]') : null;
+}
+
+/** Gives the focus to the row that the keys are at, when nothing has it and a list is shown. */
+export function focusRow(): void {
+  if (document.activeElement !== document.body) return;
+  document.querySelector<HTMLElement>('.list > .row[tabindex="0"]')?.focus({ preventScroll: true });
 }
 
 function Marks({ item }: { readonly item: EmailListItem }) {

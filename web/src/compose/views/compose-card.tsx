@@ -55,21 +55,15 @@ export function ComposeCard({ windows, one }: CardProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const onDrop = (event: DragEvent) => {
-    const files = [...(event.dataTransfer?.files ?? [])];
-    if (files.length === 0) return;
-    event.preventDefault();
-    add(files, false);
-  };
+  const { isOver, ...dropping } = useDrop((files) => add(files, false));
   return (
     <section
       ref={card}
-      class="compose-card"
+      class={isOver ? 'compose-card is-over' : 'compose-card'}
       role="dialog"
       aria-labelledby={`${id}-title`}
       onKeyDown={onKeyDown}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={onDrop}
+      {...dropping}
     >
       <Head windows={windows} one={one} />
       <ConflictPanel saver={saver} window={window} />
@@ -230,6 +224,28 @@ function FromField({ windows, one: { window }, onChange }: CardProps & { readonl
       </select>
     </div>
   );
+}
+
+/** What takes files that are dropped; `isOver` while some are held above it. */
+function useDrop(take: (files: readonly File[]) => void) {
+  const isOver = useSignal(false);
+  return {
+    isOver: isOver.value,
+    onDragOver: (event: DragEvent) => {
+      event.preventDefault();
+      isOver.value = event.dataTransfer?.types.includes('Files') === true;
+    },
+    onDragLeave: ({ currentTarget, relatedTarget }: DragEvent) => {
+      if (!(currentTarget as Node).contains(relatedTarget as Node | null)) isOver.value = false;
+    },
+    onDrop: (event: DragEvent) => {
+      isOver.value = false;
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (files.length === 0) return;
+      event.preventDefault();
+      take(files);
+    },
+  };
 }
 
 /** The focus goes to what is missing: a recipient, else the text. */
