@@ -29,7 +29,7 @@ export class FoldedForms {
   length = 0;
   #folded = Buffer.allocUnsafeSlow(FIRST_OCTETS);
 
-  /** Coalescers the octets [start, end) of valid UTF-8. The next call overwrites the result. */
+  /** Folds the octets [start, end) of valid UTF-8. The next call overwrites the result. */
   fold(text: Buffer, start: number, end: number): Buffer {
     if (this.#folded.length > KEPT_OCTETS) this.#folded = Buffer.allocUnsafeSlow(FIRST_OCTETS);
     let folded = this.#folded;

@@ -1,4 +1,4 @@
-// Coalescers the lines of a header that have more than 998 octets (RFC 5322 §2.1.1, §2.2.3). A line is broken before white space, so that the
+// Folds the lines of a header that have more than 998 octets (RFC 5322 §2.1.1, §2.2.3). A line is broken before white space, so that the
 // unfolded field stays the same octet for octet. In fields that are lists, a line without white space is also broken after a separator,
 // where RFC 5322 and RFC 2045 allow white space.
 import { type HeaderLine, headerLines } from './header-lines.js';
@@ -12,7 +12,7 @@ const MESSAGE_IDS = /^(?:references|in-reply-to)$/;
 const PARAMETERS = /^content-(?:type|disposition)$/;
 
 /**
- * Coalescers the lines that have more than `most` octets. Returns undefined when a line of more than 998 octets has no position where it may be
+ * Folds the lines that have more than `most` octets. Returns undefined when a line of more than 998 octets has no position where it may be
  * broken.
  */
 export function foldedHeader(header: Buffer, most = LONGEST_LINE): Buffer | undefined {

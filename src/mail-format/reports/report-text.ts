@@ -26,7 +26,7 @@ export function field(name: string, words: readonly string[]): string {
   return `${fold(`${name}:`, words, ' ')}${CRLF}`;
 }
 
-/** Coalescers text for people into lines of a readable width, each with `indent` before it. */
+/** Folds text for people into lines of a readable width, each with `indent` before it. */
 export function foldText(text: string, indent = ''): string {
   return fold('', sanitizedLine(text).split(' '), indent);
 }

@@ -60,6 +60,7 @@ function actionsIn(output: string): string[] {
 const comparable = (actions: readonly string[]): string[] => actions.map((action) => action.toLowerCase());
 
 serialTestWith('sieve-test')('random scripts do what they do in Pigeonhole', async (t) => {
+  t.timeout(600_000);
   const directory = temporaryDirectory();
   await chmod(directory, 0o777);
   const compare = async (script: string, letter: string) => {

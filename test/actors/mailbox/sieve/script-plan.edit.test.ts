@@ -6,6 +6,9 @@ import test from '../../../support/test.js';
 import { checkRows } from '../mailbox-world.js';
 import { sender } from '../outbound-world.js';
 
+/** More than is stored with others in one statement. */
+const LARGE = 'a line of the body\r\n'.repeat(20_000);
+
 async function start(t: ExecutionContext, commands: string) {
   const { world, accountId, mailbox } = await sender(t);
   const content = `require ["editheader", "fileinto", "copy", "vacation", "imap4flags"]; ${commands}`;
@@ -33,7 +36,7 @@ test('an edited message is stored for its account alone, in the commit of the de
     'deleteheader "Subject"; addheader "Subject" "Grüße"; if header "subject" "Grüße" { fileinto "Archive"; }';
   const { world, accountId, envelope, emailsOf } = await start(t, edit);
   const other = await world.directory.createAccount('other@example.test', 'x');
-  const deliveries = await world.spool([accountId, other.id], Date.now(), { subject: 'one', body: 'the body' });
+  const deliveries = await world.spool([accountId, other.id], Date.now(), { subject: 'one', body: LARGE });
   for (const delivery of deliveries) t.truthy((await delivery.deliver(envelope)).reply!.emailId);
   const [mine] = await emailsOf(accountId);
   const [theirs] = await emailsOf(other.id);
