@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { connect, type Sql } from '../src/store/postgres/driver/client.js';
+import { junkFilterCosts } from './ingest/junk-filter.js';
 import { runPeers } from './ingest/peers.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
 import { databaseWork, hotShare } from './support/database-work.js';
@@ -86,6 +87,7 @@ export async function run(wanted: readonly string[]): Promise<void> {
     if (isWanted('empty handler')) await bareServer();
     if (isWanted('inserts')) await plainInserts(node);
     if (isWanted('event')) await eventLatency(node);
+    if (isWanted('junk filter')) await junkFilterCosts();
   } finally {
     await sql.end();
     await node.stop();
