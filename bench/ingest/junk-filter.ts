@@ -15,9 +15,9 @@ import { untilSearchable } from '../support/searchable.js';
 import { smtpLoad } from '../support/smtp-load.js';
 import { textOf } from '../support/text.js';
 
-const ACCOUNTS = 50;
+const ACCOUNTS = 20;
 const LESSONS = 100;
-const MESSAGES = 2_000;
+const MESSAGES = 1_500;
 const WARM_TURNS = 2;
 const TURNS = 6;
 const SIZE = 4_096;
