@@ -36,6 +36,15 @@ testInBrowser('a conversation is one row, live, and acted on as a whole', async 
   await rows(page).filter({ hasText: 'Giraffes' }).click();
   await page.getByText('2 unread · 2', { exact: true }).waitFor();
   await page.getByRole('heading', { name: 'Re: Giraffes', level: 1 }).waitFor();
+  // What is typed before the window of an answer has the focus is no key of the page.
+  await page.evaluate(
+    `for (const key of ['r', '#']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))`,
+  );
+  const answer = page.getByRole('dialog', { name: 'Re: Giraffes' });
+  await answer.locator(':focus').waitFor();
+  t.is(await page.getByText(/moved to Trash/i).count(), 0);
+  await answer.getByRole('button', { name: 'Close' }).click();
+  await answer.waitFor({ state: 'detached' });
   await page.keyboard.press('e');
   await page.getByText('2 emails moved to Archive').waitFor();
   await rows(page).filter({ hasText: 'Giraffes' }).waitFor({ state: 'detached' });

@@ -16,12 +16,16 @@ export interface Shortcut {
 }
 
 const SEQUENCE_MS = 1500;
+/** How long what has opened may take to get the focus. */
+const FOCUS_MS = 500;
 
 interface Bound extends Shortcut {
   readonly group: KeyGroup;
 }
 
 export const bound = signal<readonly Bound[]>([]);
+/** The opening that the keys wait for. */
+let held: Promise<unknown> | undefined;
 let pending: { readonly key: string; readonly until: number } | undefined;
 
 /** Returns what unbinds them. `group`: where the sheet lists them. */
@@ -38,9 +42,23 @@ export function startKeyboard(): () => void {
   return () => document.removeEventListener('keydown', onKey);
 }
 
+/** The keys of the page have no effect until a field of what opens has the focus: what is typed meanwhile is text, and no action. */
+export function holdKeys(opened: Promise<unknown>): void {
+  held = opened;
+  const release = () => {
+    document.removeEventListener('focusin', onFocus);
+    if (held === opened) held = undefined;
+  };
+  const onFocus = ({ target }: FocusEvent) => {
+    if (isField(target)) release();
+  };
+  document.addEventListener('focusin', onFocus);
+  void opened.finally(() => setTimeout(release, FOCUS_MS));
+}
+
 function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (isField(event.target) || document.querySelector('dialog:modal') !== null) return;
+  if (held !== undefined || isField(event.target) || document.querySelector('dialog:modal') !== null) return;
   const before = pending !== undefined && pending.until > event.timeStamp ? `${pending.key} ` : '';
   pending = undefined;
   const all = bound.peek();

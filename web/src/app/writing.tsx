@@ -6,7 +6,7 @@ import { ComposeHost, compose } from '../compose/open.js';
 import { Timeline } from '../compose/views/timeline.js';
 import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
-import { bindKeys, type Shortcut } from './keyboard.js';
+import { bindKeys, holdKeys, type Shortcut } from './keyboard.js';
 import { isListRoute, withEmail } from './route.js';
 import { go, route } from './router.js';
 import { type Store, useStore } from './store.js';
@@ -110,11 +110,11 @@ function keys({ list, openId }: Store): Shortcut[] {
   const answer = (kind: 'reply' | 'replyAll' | 'forward') => () => {
     const emailId = openId.peek() ?? list.cursorId.peek();
     if (emailId === undefined || !isListRoute(route.peek())) return false;
-    void compose.open({ kind, emailId });
+    holdKeys(compose.open({ kind, emailId }));
     return true;
   };
   return [
-    { keys: 'c', text: 'compose.compose', run: () => void compose.open({ kind: 'new' }) },
+    { keys: 'c', text: 'compose.compose', run: () => holdKeys(compose.open({ kind: 'new' })) },
     { keys: 'r', text: 'compose.reply', run: answer('reply') },
     { keys: 'a', text: 'compose.replyAll', run: answer('replyAll') },
     { keys: 'f', text: 'compose.forward', run: answer('forward') },
