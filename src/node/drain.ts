@@ -7,23 +7,26 @@ import type { Ownership } from '../actors/runtime/ownership/ownership.js';
  * serve the same ports, balancers notice nothing: each open connection here gets one more reply and then closes.
  */
 const NOTICE_MS = 2_500;
+/** What remains of a shorter time for the end of the drain. */
+const SLACK_MS = 100;
 
 export interface DrainOptions {
   readonly ownership: Pick<Ownership, 'nodeId' | 'view' | 'drain'>;
   /** Makes every listener end its connections one by one. */
   readonly beginDrain: () => void;
-  /** The time for others to take over the mailboxes. */
+  /** The time for others to take over the mailboxes, and for everything. */
   readonly withinMs: number;
-  /** The time for balancers to notice. */
+  /** The time for balancers to notice, when there is as much. */
   readonly noticeMs?: number | undefined;
 }
 
-/** Takes at most the longer of the two times; a node that is alone does not wait for balancers. */
+/** A node that is alone does not wait for balancers. */
 export async function drainNode(options: DrainOptions): Promise<void> {
   const { ownership, beginDrain, withinMs, noticeMs = NOTICE_MS } = options;
   const { nodeId, view } = ownership;
   const others = view?.nodes.some((node) => node.id !== nodeId && node.state === 'serving' && !node.expired) ?? false;
   const drained = ownership.drain(withinMs);
   beginDrain();
-  await Promise.all([drained, others ? new Promise((resolve) => setTimeout(resolve, noticeMs)) : undefined]);
+  const notice = Math.max(0, Math.min(noticeMs, withinMs - SLACK_MS));
+  await Promise.all([drained, others ? new Promise((resolve) => setTimeout(resolve, notice)) : undefined]);
 }

@@ -120,13 +120,13 @@ async function assemble(
   // Draining is the first step of the stop: clients are still served while others take over the mailboxes.
   const { ownership, queue, failed } = engine;
   let manner: StopManner = {};
-  const drain = async () => {
+  const drain = async (boundMs: number) => {
     if (manner.atOnce === true) return;
     const beginDrainOfAll = () => {
       queue?.beginDrain();
       beginDrain(manner.portsStay === true);
     };
-    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: DRAIN_MS });
+    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: boundMs });
   };
   lifecycle.add('drain', drain, DRAIN_MS);
   const stop = (chosen: StopManner = {}) => {

@@ -14,7 +14,7 @@ const row = (id: string, over: Partial<NodeRow> = {}): NodeRow => ({
   ...over,
 });
 
-async function run(nodes: readonly NodeRow[] | undefined, noticeMs: number): Promise<string[]> {
+async function run(nodes: readonly NodeRow[] | undefined, noticeMs: number, withinMs = 3000): Promise<string[]> {
   const happened: string[] = [];
   const view: ClusterView | undefined = nodes === undefined ? undefined : { nodes, leases: [] };
   const ownership = {
@@ -26,7 +26,7 @@ async function run(nodes: readonly NodeRow[] | undefined, noticeMs: number): Pro
       happened.push('drained');
     },
   };
-  await drainNode({ ownership, beginDrain: () => happened.push('listeners drain'), withinMs: 3000, noticeMs });
+  await drainNode({ ownership, beginDrain: () => happened.push('listeners drain'), withinMs, noticeMs });
   return happened;
 }
 
@@ -46,4 +46,13 @@ test('beside others it goes on serving until balancers have noticed', async (t) 
     'drained',
   ]);
   t.true(performance.now() - started >= 99);
+});
+
+test('it ends in its time, also when balancers should get more', async (t) => {
+  const hour = 3_600_000;
+  t.deepEqual(await run([row('a', { state: 'draining' }), row('b')], hour, 150), [
+    'drain 150',
+    'listeners drain',
+    'drained',
+  ]);
 });

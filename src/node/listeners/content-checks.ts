@@ -60,7 +60,7 @@ function dmarcCounts(
   { log, lifecycle }: Resources,
   { ownReports }: Pick<Engine, 'ownReports'>,
 ): DmarcTally | undefined {
-  if (!reports || !roles.has('mx')) return undefined;
+  if (reports === 'off' || !roles.has('mx')) return undefined;
   const tally = new DmarcTally({ store: ownReports, now: () => clock.now(), log });
   lifecycle.add('counts of DMARC', () => tally.close(), COUNTS_MS, COUNTS_MS);
   return tally;

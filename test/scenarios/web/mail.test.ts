@@ -49,7 +49,8 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
   await page.getByText('3 unread · 3', { exact: true }).waitFor();
   t.is(await page.getByRole('option').count(), 3);
 
-  // The first row is the newest; `j` goes on to the next, Enter opens it.
+  // The first row is the newest; `j` goes on to the next, Enter opens it, also when a folder had the focus.
+  await page.getByRole('link', { name: /^Inbox/ }).focus();
   await page.keyboard.press('j');
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');

@@ -45,6 +45,8 @@ testInBrowser('folders, rows and the head of an email are there before slow repl
   await releaseEmail();
   await article.getByText('The text of Contract.').waitFor();
   await article.getByRole('button', { name: 'Print' }).waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('Everything is filed.').waitFor();
 
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').waitFor();

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { PlainKey } from '../i18n/t.js';
 import { pickForTargets } from '../list/picker.js';
+import { focusRow } from '../list/row.js';
 import { sayFailed } from './failure.js';
 import { bindKeys, type Shortcut } from './keyboard.js';
 import { archive, junk, setRead, toggleFlag, trash, withTargets } from './mail-actions.js';
@@ -89,8 +90,16 @@ function step({ list, openId }: Store, by: 1 | -1): void {
   const index = at === undefined ? start : at + by;
   const id = list.at(Math.max(0, Math.min(total - 1, index)))?.id;
   if (id === undefined) return;
+  leaveFolders();
   list.cursorId.value = id;
+  focusRow();
   if (openId.peek() !== undefined) go(withEmail(list.route.peek(), id), { replace: true });
+}
+
+/** The next Enter is for the row, not for the folder that was chosen last. */
+function leaveFolders(): void {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLElement && activeElement.closest('nav') !== null) activeElement.blur();
 }
 
 /** Enter means something else on buttons and links. */

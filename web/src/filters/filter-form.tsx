@@ -171,7 +171,10 @@ function Choices({ draft }: { readonly draft: DraftSignal }) {
 function Actions({ draft }: { readonly draft: DraftSignal }) {
   const id = useId();
   const { labels, folders } = useStore();
-  const targets = folders.value.filter(({ role }) => role !== 'label' && role !== 'drafts' && role !== 'inbox');
+  // What arrives is no mail that was sent; a filter of another client may name that folder.
+  const targets = folders.value.filter(
+    (folder) => !['label', 'drafts', 'inbox', 'sent'].includes(folder.role) || folder.id === draft.value.folderId,
+  );
   return (
     <fieldset class="filter-actions">
       <legend>{t('filters.actions')}</legend>

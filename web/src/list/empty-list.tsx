@@ -56,8 +56,10 @@ function Filtered({ store: { list } }: { readonly store: Store }) {
 function EmptyInbox({ store }: { readonly store: Store }) {
   const line = useSignal<string | undefined>(undefined);
   const email = store.profile.value?.email;
+  // Whoever has filed all mail needs no first one.
+  const isFirst = store.folders.value.every(({ role, total }) => total === 0 || role === 'sent' || role === 'drafts');
   useEffect(() => {
-    if (email === undefined) return;
+    if (email === undefined || !isFirst) return;
     store.client.request('GET', '/api/discovery').then(
       (discovery) => {
         line.value = sendingLine(discovery.mx, email, location.hostname);
@@ -65,11 +67,11 @@ function EmptyInbox({ store }: { readonly store: Store }) {
       // Without the line the inbox is as empty.
       () => undefined,
     );
-  }, [email]);
+  }, [email, isFirst]);
   return (
     <div class="empty-list">
-      <p>{t('list.emptyInbox')}</p>
-      {line.value !== undefined && (
+      <p>{t(isFirst ? 'list.emptyInbox' : 'list.clearedInbox')}</p>
+      {isFirst && line.value !== undefined && (
         <>
           <p class="hint">{t('list.sendOne')}</p>
           <div class="sending-line">

@@ -93,6 +93,7 @@ export const list: Translation<typeof english> = {
   'list.noneFoundHint': 'تُطابَق الكلمات من بدايتها.',
   'list.error': 'تعذّر عرض هذه القائمة: {reason}',
   'list.again': 'إعادة المحاولة',
+  'list.clearedInbox': 'حُفظ كل البريد. يظهر الجديد هنا لحظة وصوله.',
   'list.emptyInbox': 'لا بريد بعد. يظهر هنا لحظة وصوله.',
   'list.sendOne': 'الصق هذا في الطرفية لترسل رسالة إلى نفسك:',
   'list.copy': 'نسخ',

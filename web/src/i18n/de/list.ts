@@ -63,6 +63,7 @@ export const list: Translation<typeof english> = {
   'list.noneFoundHint': 'Wörter werden an ihrem Anfang gefunden.',
   'list.error': 'Diese Liste kann nicht gezeigt werden: {reason}',
   'list.again': 'Noch einmal versuchen',
+  'list.clearedInbox': 'Alles ist abgelegt. Neue Post erscheint hier, sobald sie ankommt.',
   'list.emptyInbox': 'Noch keine Post. Sie erscheint hier, sobald sie ankommt.',
   'list.sendOne': 'Fügen Sie das in ein Terminal ein, um sich eine E-Mail zu schicken:',
   'list.copy': 'Kopieren',

@@ -12,7 +12,7 @@ export const settings: Translation<typeof english> = {
   'settings.choiceKept':
     'Das wurde nicht gespeichert, die vorige Einstellung bleibt. Wählen Sie noch einmal, um es erneut zu versuchen. {reason}',
   'settings.language': 'Sprache',
-  'settings.ofBrowser': 'Die des Browsers',
+  'settings.ofBrowser': 'Wie der Browser',
   'settings.section.general': 'Allgemein',
   'settings.theme': 'Farben',
   'settings.theme.system': 'Wie das Gerät',

@@ -60,6 +60,7 @@ export const list = {
   'list.noneFoundHint': 'Words are found by their beginning.',
   'list.error': 'This list cannot be shown: {reason}',
   'list.again': 'Try again',
+  'list.clearedInbox': 'Everything is filed. New mail appears here the moment it arrives.',
   'list.emptyInbox': 'No mail yet. It appears here the moment it arrives.',
   'list.sendOne': 'Paste this into a terminal to send yourself an email:',
   'list.copy': 'Copy',

@@ -8,7 +8,7 @@ export const settings = {
   'settings.saved': 'Saved',
   'settings.choiceKept': 'This was not saved, so the former setting is kept. Choose again to try once more. {reason}',
   'settings.language': 'Language',
-  'settings.ofBrowser': 'That of the browser',
+  'settings.ofBrowser': 'As the browser',
   'settings.section.general': 'General',
   'settings.theme': 'Theme',
   'settings.theme.system': 'As the device',
