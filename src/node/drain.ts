@@ -7,16 +7,14 @@ import type { Ownership } from '../actors/runtime/ownership/ownership.js';
  * serve the same ports, balancers notice nothing: each open connection here gets one more reply and then closes.
  */
 const NOTICE_MS = 2_500;
-/** What remains of a shorter time for the end of the drain. */
-const SLACK_MS = 100;
 
 export interface DrainOptions {
   readonly ownership: Pick<Ownership, 'nodeId' | 'view' | 'drain'>;
   /** Makes every listener end its connections one by one. */
   readonly beginDrain: () => void;
-  /** The time for others to take over the mailboxes, and for everything. */
+  /** The time for others to take over the mailboxes; balancers get no more. */
   readonly withinMs: number;
-  /** The time for balancers to notice, when there is as much. */
+  /** The time for balancers to notice. */
   readonly noticeMs?: number | undefined;
 }
 
@@ -27,6 +25,6 @@ export async function drainNode(options: DrainOptions): Promise<void> {
   const others = view?.nodes.some((node) => node.id !== nodeId && node.state === 'serving' && !node.expired) ?? false;
   const drained = ownership.drain(withinMs);
   beginDrain();
-  const notice = Math.max(0, Math.min(noticeMs, withinMs - SLACK_MS));
+  const notice = Math.min(noticeMs, withinMs);
   await Promise.all([drained, others ? new Promise((resolve) => setTimeout(resolve, notice)) : undefined]);
 }

@@ -46,6 +46,8 @@ export interface StopManner {
 const STOP_MS = 9500;
 /** The part of STOP_MS in which others take over the mailboxes. */
 const DRAIN_MS = 3000;
+/** The time that a drain needs to end, besides its waits. */
+const DRAIN_END_MS = 100;
 
 /** A start that fails stops everything that it has started. @throws what `start-failure` explains, or a bug */
 export async function startNode(
@@ -126,7 +128,8 @@ async function assemble(
       queue?.beginDrain();
       beginDrain(manner.portsStay === true);
     };
-    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: boundMs });
+    const withinMs = Math.max(0, Math.min(DRAIN_MS, boundMs - DRAIN_END_MS));
+    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs });
   };
   lifecycle.add('drain', drain, DRAIN_MS);
   const stop = (chosen: StopManner = {}) => {
