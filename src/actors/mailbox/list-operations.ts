@@ -67,7 +67,10 @@ export const listOperations = {
    * Newest first, in a folder (id or role), or in all folders except emails that are only in Trash or Junk; the counts cover all matches.
    */
   search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge', 'noSuchLabel'] }),
-  /** The newest emails that a search finds or a list by thread has, at most 20,000, with what actions change of them. The total covers all matches. */
+  /**
+   * The newest emails that a search finds or a list by thread has, at most 20,000, with what actions change of them. The total covers all
+   * matches.
+   */
   foundEmails: query({
     payload: object({
       ...criteria,

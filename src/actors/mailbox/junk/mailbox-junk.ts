@@ -1,4 +1,5 @@
-// What a mailbox needs of the junk filter (decision 0106): the words that its account and its domain have learnt, and somebody who learns from its moves.
+// What a mailbox needs of the junk filter (decision 0106): the words that its account and its domain have learnt, and somebody who learns
+// from its moves.
 import type { JudgingWords } from '../../../mail-format/junk/junk-verdict.js';
 
 export interface JunkLearningNotes {

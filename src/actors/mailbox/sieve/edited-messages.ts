@@ -85,7 +85,8 @@ async function stored(blobs: Blobs, accountId: string, wanted: WantedEdit): Prom
     throw new StoreFault('store-unavailable', 'too many messages are edited at once', { temporary: true });
   });
   try {
-    const content = editedContent(index, Buffer.from(await blobs.read(blob, 0, index.size)), edit);
+    const { buffer, byteOffset, byteLength } = await blobs.read(blob, 0, index.size);
+    const content = editedContent(index, Buffer.from(buffer, byteOffset, byteLength), edit);
     await blobs.put(content);
     return { blob: content.hash, summary: summarize(content.index, sender, isChecked) };
   } finally {
