@@ -22,6 +22,11 @@ export class CutRows {
     for (const id of found.ids) this.#read.set(id, found);
   }
 
+  /** Another list is shown. */
+  forget(): void {
+    this.#read.clear();
+  }
+
   find(id: string): KnownEmail | undefined {
     return this.#read.get(id)?.find(id);
   }

@@ -91,6 +91,7 @@ export class ListStore {
       const list = withEmail(route, undefined);
       if (hrefOf(list) !== hrefOf(this.route.peek())) {
         this.route.value = list;
+        this.#cut.forget();
         this.filter.value = 'all';
         this.selected.value = new Set();
         this.cursorId.value = undefined;

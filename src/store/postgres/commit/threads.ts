@@ -35,10 +35,14 @@ interface TornThread {
 
 /** Accounts whose failed joins are known; joins of others are left to the next email that refers to both sides. */
 const MOST_ACCOUNTS = 1_000;
+/** The sets of one account that are known. */
+const MOST_SETS = 1_000;
 
 interface FailedJoins {
   readonly epoch: number;
   readonly sets: readonly (readonly string[])[];
+  /** More have failed than are known. */
+  readonly isCut: boolean;
 }
 
 /**
@@ -80,7 +84,7 @@ export class ThreadJoins {
    */
   async settle(accountId: string): Promise<boolean> {
     const failed = this.#failed.get(accountId);
-    if (failed === undefined) return false;
+    if (failed === undefined || failed.isCut) return false;
     try {
       const sets = await this.#asTheyAre(accountId, failed.sets);
       const joined = joinsOf(sets.map((threads) => ({ a: accountId, threads }))).get(accountId) ?? [];
@@ -94,9 +98,15 @@ export class ThreadJoins {
 
   #note(accountId: string, epoch: number, all: readonly TornThread[]): void {
     const before = this.#failed.get(accountId);
-    const sets = all.flatMap(({ a, threads }) => (a === accountId ? [threads] : []));
+    const own = all.flatMap(({ a, threads }) => (a === accountId ? [threads] : []));
+    const sets = before?.epoch === epoch ? [...before.sets, ...own] : own;
+    const isCut = sets.length > MOST_SETS;
     this.#failed.delete(accountId);
-    this.#failed.set(accountId, { epoch, sets: before?.epoch === epoch ? [...before.sets, ...sets] : sets });
+    this.#failed.set(accountId, {
+      epoch,
+      sets: isCut ? [] : sets,
+      isCut: isCut || (before?.epoch === epoch && before.isCut),
+    });
     const [oldest] = this.#failed.keys();
     if (this.#failed.size > MOST_ACCOUNTS) this.#failed.delete(oldest!);
   }
