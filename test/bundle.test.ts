@@ -18,7 +18,7 @@ import test from './support/test.js';
 const BUNDLE = 'dist/program';
 const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8'));
 const OUTSIDE = ['uWebSockets.js', 'uWebSockets.js-20.51'];
-const PORTS = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'];
+const PORTS = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S', 'SIEVE'];
 
 /** Creates an installation and returns the path of its program. */
 function installation(): string {

@@ -1,68 +1,64 @@
-// Assembles the commands of the program, with rules for all of them: help appears only on request, and a wrong command line results in one
-// line on stderr and exit code 1.
+// Assembles the program of its commands, with rules for all of them: help appears only on request, and a wrong command line results in one
+// line on stderr and exit code 1. A command line that names a command loads the code of this command alone (decision 0069).
 import type { Command } from 'commander';
 import { trustAuthorities } from '../net/tcp/further-authorities.js';
 import { loadEnvFile } from '../node/config/config.js';
 import { version } from '../node/version.js';
-import { registerAccount } from './account.js';
-import { registerAddress } from './address.js';
-import { registerAlias } from './alias.js';
-import { registerBackup } from './backup/backup.js';
-import { registerRestore } from './backup/restore.js';
-import { registerCluster } from './cluster.js';
-import { registerConfig } from './config.js';
-import { registerDoctor } from './doctor.js';
-import { registerDomain } from './domain.js';
-import { registerExport } from './export.js';
-import { registerImport } from './import.js';
-import { registerKey } from './key.js';
-import { registerQuota } from './limits/quota.js';
-import { registerMigrate } from './migrate.js';
 import { fileFault } from './named-files.js';
-import { registerSuppression } from './outbound/suppression.js';
-import { registerQueue } from './queue.js';
-import { registerReports } from './reports.js';
-import { registerServe } from './serve.js';
-import { registerSetup } from './setup/setup.js';
-import { onStore } from './store.js';
-import { registerTrace } from './trace.js';
-import { registerUnclaimed } from './unclaimed.js';
 
-export function assemble(program: Command): Command {
+type Register = (program: Command) => void;
+
+/** Loads each command, or group of commands, by its name; in the order of the help. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map([
+  ['serve', async () => (await import('./serve.js')).registerServe],
+  ['config', async () => (await import('./config.js')).registerConfig],
+  ['migrate', async () => (await import('./migrate.js')).registerMigrate],
+  ['domain', async () => (await import('./domain.js')).registerDomain],
+  ['account', async () => (await import('./account.js')).registerAccount],
+  ['address', async () => (await import('./address.js')).registerAddress],
+  ['alias', async () => (await import('./alias.js')).registerAlias],
+  ['unclaimed', async () => (await import('./unclaimed.js')).registerUnclaimed],
+  ['key', async () => (await import('./key.js')).registerKey],
+  ['quota', async () => (await import('./limits/quota.js')).registerQuota],
+  ['queue', async () => (await import('./queue.js')).registerQueue],
+  ['suppression', async () => (await import('./outbound/suppression.js')).registerSuppression],
+  ['trace', async () => (await import('./trace.js')).registerTrace],
+  ['reports', async () => (await import('./reports.js')).registerReports],
+  ['import', async () => (await import('./import.js')).registerImport],
+  ['export', async () => (await import('./export.js')).registerExport],
+  ['backup', async () => (await import('./backup/backup.js')).registerBackup],
+  ['restore', async () => (await import('./backup/restore.js')).registerRestore],
+  ['cluster', async () => (await import('./cluster.js')).registerCluster],
+  ['doctor', async () => (await import('./doctor.js')).registerDoctor],
+  ['setup', async () => (await import('./setup/setup.js')).registerSetup],
+]);
+
+/** `serve` and `setup` create a missing store; `config` opens none. */
+const WITHOUT_STORE: ReadonlySet<string> = new Set(['serve', 'config', 'setup']);
+
+const VERSION_FLAGS = ['-V', '--version'];
+
+/** The words that follow `mansio` decide which commands the program gets: see `neededBy`. */
+export async function assemble(program: Command, words: readonly string[]): Promise<Command> {
   program
     .description('An actor-model, reactive mail engine')
-    .version(version)
+    .version(version, VERSION_FLAGS.join(', '))
     .configureOutput({ outputError: (text, write) => write(`${text.trim().replace(/\s*\n\s*/g, ' ')}\n`) });
-  registerServe(program);
-  registerConfig(program);
-  registerMigrate(program);
-  registerDomain(program);
-  registerAccount(program);
-  registerAddress(program);
-  registerAlias(program);
-  registerUnclaimed(program);
-  registerKey(program);
-  registerQuota(program);
-  registerQueue(program);
-  registerSuppression(program);
-  registerTrace(program);
-  registerReports(program);
-  registerImport(program);
-  registerExport(program);
-  registerBackup(program);
-  registerRestore(program);
-  registerCluster(program);
-  registerDoctor(program);
-  registerSetup(program);
-  const commands = leaves(program);
+  for (const register of await Promise.all(neededBy(words).map((load) => load()))) register(program);
+  const commands = leaves(program).filter((command) => command !== program);
   for (const command of commands) takeEnvFile(command);
-  onStore(commands.filter((command) => !WITHOUT_STORE.has(command.name())));
+  const ofStore = commands.filter((command) => !WITHOUT_STORE.has(command.name()));
+  if (ofStore.length > 0) (await import('./store.js')).onStore(ofStore);
   demandCommand(program, program.name());
   return program;
 }
 
-/** `serve` and `setup` create a missing store; `config` opens none. */
-const WITHOUT_STORE: ReadonlySet<string> = new Set(['serve', 'config', 'setup']);
+/** The command that the first word names. Help, and the refusal of an unknown command, need all of them. */
+function neededBy([first = '']: readonly string[]): readonly (() => Promise<Register>)[] {
+  if (VERSION_FLAGS.includes(first)) return [];
+  const named = COMMANDS.get(first);
+  return named === undefined ? [...COMMANDS.values()] : [named];
+}
 
 function leaves(group: Command): readonly Command[] {
   return group.commands.length === 0 ? [group] : group.commands.flatMap(leaves);

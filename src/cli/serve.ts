@@ -43,7 +43,7 @@ async function serve(): Promise<void> {
     node =
       processes > 1
         ? await startProcesses(config, processes, output.log, stop.signal)
-        : // Other commands, and the parent of processes, start without loading the modules of a node.
+        : // The parent of processes starts without loading the modules of a node.
           await (await import('../node/node.js')).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) {

@@ -4,7 +4,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { pino } from 'pino';
 import { inTime } from '../concurrency/time-bounds.js';
 import { type Config, readConfig, shownDatabaseUrl } from '../node/config/config.js';
 import type { DirectoryStore } from '../store/directory.js';
@@ -168,7 +167,10 @@ async function withDatabase<T>(config: Config, work: (address: DatabaseAddress) 
       `there is no store in ${config.dataDir}: give the command the settings of its node (DATABASE_URL or ` +
         'MANSIO_DATA_DIR, see --env-file), or make a new embedded store there with --create',
     );
-  const started = await startEmbedded({ dataDir: config.dataDir, log: pino({ level: 'silent' }) });
+  // Only a command that starts a server needs a log.
+  const { openLog } = await import('../node/log.js');
+  const { log } = openLog({ level: 'silent', sync: true });
+  const started = await startEmbedded({ dataDir: config.dataDir, log });
   try {
     return await work(started.address);
   } finally {

@@ -2,7 +2,7 @@
 // limits are tighter than those of the envelope, which is read one message at a time. The struct is the only declaration of the fields:
 // nodes validate packets by it, and the columns of the table derive from it.
 import { array, boolean, type Infer, integer, nullable, optional, string, type } from 'superstruct';
-import { authorDomain } from './authentication/author-domains.js';
+import { authorDomain } from './authentication/author-domain.js';
 import type { MessageIndex } from './message-index.js';
 
 /** A node passes on fields that it does not know. A new field is optional, because rows and nodes of an older version lack it. */

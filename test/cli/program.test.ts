@@ -293,9 +293,10 @@ test('help that is asked for is no error', async (t) => {
 test.serial('a database that is away is one line too', async (t) => {
   const url = process.env['DATABASE_URL'];
   process.env['DATABASE_URL'] = 'postgres://x@localhost:1/x';
-  const runs = [mansio('account', 'list'), mansio('cluster', 'status')];
-  process.env['DATABASE_URL'] = url;
-  for (const { code, err } of await Promise.all(runs)) {
+  t.teardown(() => {
+    process.env['DATABASE_URL'] = url;
+  });
+  for (const { code, err } of [await mansio('account', 'list'), await mansio('cluster', 'status')]) {
     t.is(code, 1);
     t.regex(err, /^error: database unavailable: [^\n]*ECONNREFUSED[^\n]*\n$/);
   }

@@ -29,8 +29,8 @@ test('credentials: the table of scopes has each scope', (t) => {
   t.deepEqual(rows.flatMap((row) => codes(row.split('|')[1]!)).sort(), [...SCOPES].sort());
 });
 
-test('operator: the table of commands has each command', (t) => {
-  const program = assemble(new Command('mansio'));
+test('operator: the table of commands has each command', async (t) => {
+  const program = await assemble(new Command('mansio'), []);
   const names = (group: Command, path: string): string[] =>
     group.commands.length === 0
       ? [path]

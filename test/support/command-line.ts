@@ -10,7 +10,7 @@ export interface Run {
 
 export async function mansio(...args: string[]): Promise<Run> {
   let [out, err] = ['', ''];
-  const program = assemble(
+  const program = await assemble(
     new Command('mansio').exitOverride().configureOutput({
       writeOut: (text) => {
         out += text;
@@ -19,6 +19,7 @@ export async function mansio(...args: string[]): Promise<Run> {
         err += text;
       },
     }),
+    args,
   );
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -1,12 +1,11 @@
 // The domains of the From field, whose policies DMARC applies (RFC 9989 §5.3.1), and whether the field can be read in only one way. Field
 // names and addresses are read as leniently as mail programs read them, so that no form of a header shows an author that was not checked. A
 // field that two programs may read differently is malformed.
-import { domainToASCII } from 'node:url';
-import { parseAddress } from '../address.js';
 import { ADDRESS, addressSkeleton, DOUBTFUL, trimmedItem } from '../header/address-skeleton.js';
 import { fieldValue, type HeaderLine } from '../header/header-lines.js';
 import { addressList } from '../mime-index/address-list.js';
 import { eightBit, WordDecoder } from '../mime-index/header-text.js';
+import { authorDomain } from './author-domain.js';
 
 export type AuthorFault = 'missing' | 'multiple' | 'malformed';
 
@@ -46,11 +45,6 @@ export function authorsOf(lines: readonly HeaderLine[]): Authors {
   return { domains: [...domains], fault };
 }
 
-/** Returns the domain of one author in the form for look-ups; undefined when the text is not an address. */
-export function authorDomain(address: string): string | undefined {
-  return parseAddress(address)?.domain ?? nearlyDomain(address);
-}
-
 function faultOf(fields: number, isReadable: boolean): AuthorFault | undefined {
   if (fields !== 1) return fields === 0 ? 'missing' : 'multiple';
   return isReadable ? undefined : 'malformed';
@@ -86,16 +80,4 @@ function isUnambiguous(field: string): boolean {
     if (mark >= 0) return trimmedItem(item.slice(mark + 1)) === '';
     return item.split('@').length <= 2 && !trimmedItem(item).includes(DOUBTFUL);
   });
-}
-
-/** Reads the domain of an address that breaks the grammar, for example one whose local part is too long. */
-function nearlyDomain(text: string): string | undefined {
-  const name = text
-    .slice(text.lastIndexOf('@') + 1)
-    .trim()
-    .replace(/\.$/, '')
-    .toLowerCase();
-  if (!text.includes('@') || name.length > 255) return undefined;
-  const ascii = /^[ -~]*$/.test(name) ? name : domainToASCII(name);
-  return /^[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?$/.test(ascii) ? ascii : undefined;
 }

@@ -2,7 +2,7 @@
 // very domain does. A message with several authors proves none of them, because one of them may have been added.
 import type { MessageIndex } from '../message-index.js';
 import type { Authenticated } from './authentication.js';
-import { authorDomain } from './author-domains.js';
+import { authorDomain } from './author-domain.js';
 
 export function isAuthorProven(
   authenticated: Pick<Authenticated, 'summary' | 'passed'> | undefined,

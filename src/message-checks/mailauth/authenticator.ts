@@ -12,7 +12,8 @@ import type {
   Origin,
 } from '../../mail-format/authentication/authentication.js';
 import { authenticationResults, type MethodResult } from '../../mail-format/authentication/authentication-results.js';
-import { type Authors, authorDomain, authorsOf } from '../../mail-format/authentication/author-domains.js';
+import { authorDomain } from '../../mail-format/authentication/author-domain.js';
+import { type Authors, authorsOf } from '../../mail-format/authentication/author-domains.js';
 import { type BodyCanonicalization, CanonicalBody } from '../../mail-format/authentication/body-canonicalization.js';
 import { type HeaderLine, headerLines } from '../../mail-format/header/header-lines.js';
 import type { Dns } from '../../net/dns/resolver.js';

@@ -2,7 +2,7 @@
 // author proves nothing.
 import { canonicalAddress } from '../../../mail-format/address.js';
 import type { Authenticated } from '../../../mail-format/authentication/authentication.js';
-import { authorDomain } from '../../../mail-format/authentication/author-domains.js';
+import { authorDomain } from '../../../mail-format/authentication/author-domain.js';
 import type { MessageIndex } from '../../../mail-format/message-index.js';
 import { type Dns, DnsFailure } from '../../../net/dns/resolver.js';
 import { ownerDomain } from '../owner-domain.js';
