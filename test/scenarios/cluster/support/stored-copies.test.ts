@@ -2,7 +2,7 @@
 import test from '../../../support/test.js';
 import { type Attempt, Mailing } from './mailing.js';
 import { isWhole, messageOf, octetsOf } from './numbered-message.js';
-import { compare, type StoredCopy } from './stored-copies.js';
+import { compare, compareSettled, type StoredCopy } from './stored-copies.js';
 
 const [A, B] = ['a@example.test', 'b@example.test'] as const;
 
@@ -60,6 +60,30 @@ test('a message that is lost, doubled, astray, there in part, or broken is named
   t.deepEqual(await findings([appended], [], [copyOf(appended, A, { isFlagged: true })]), {});
   const foreign = copyOf(taken, B, { source: copyOf(open, B).source });
   t.deepEqual(await findings([taken], [], [copyOf(taken, A), foreign]), { broken: [`taken: ${B} INBOX`] });
+});
+
+test('a message that is placed during the comparison is there for all; one that stays missing is named', async (t) => {
+  const message = attempt('message', A, B);
+  const [part, whole] = [[copyOf(message, B)], [copyOf(message, A), copyOf(message, B)]];
+  for (const kind of ['lost', 'partly'] as const) {
+    const mailing = new Mailing();
+    mailing.tried.set(message.id, message);
+    if (kind === 'lost') mailing.accepted.set(message.id, message);
+    let readings = 0;
+    const found = async (copies: () => readonly StoredCopy[], withinMs: number) => {
+      readings = 0;
+      const read = async function* () {
+        readings++;
+        yield* copies();
+      };
+      return (await compareSettled(mailing, read, withinMs))[kind];
+    };
+    t.deepEqual(await found(() => (readings === 1 ? part : whole), 60_000), []);
+    t.is(readings, 2);
+    t.deepEqual(await found(() => part, 1), [`message: ${A} INBOX`]);
+    t.deepEqual(await found(() => whole, 60_000), []);
+    t.is(readings, 1);
+  }
 });
 
 test('a message is whole in any transfer encoding, and not without its last line', async (t) => {

@@ -1,5 +1,5 @@
 // Reads all messages of the load back by IMAP, and compares them with what its senders were told.
-
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TestAccount } from '../../../../dev/node-accounts.js';
 import { imapFlow } from '../../../support/clients/imap-programs.js';
 import type { TestNode } from '../../../support/node.js';
@@ -72,6 +72,25 @@ export async function compare(
     else if (places.size > 0) findings.partly.push(...what);
   }
   return findings;
+}
+
+/** In ms, between two comparisons. */
+const AGAIN_MS = 500;
+
+/**
+ * Compares again for `withinMs` while a message is missing somewhere. The delivery queue brings mail to accounts whose addresses could not be
+ * looked up when it was sent, and a node goes on with a message after its sender has stopped waiting: it may commit it while the accounts are
+ * read one after the other. What the last comparison found counts. `read`: returns all copies each time.
+ */
+export async function compareSettled(
+  mailing: Pick<Mailing, 'tried' | 'accepted'>,
+  read: () => AsyncIterable<StoredCopy>,
+  withinMs: number,
+): Promise<Findings> {
+  for (const deadline = Date.now() + withinMs; ; await delay(AGAIN_MS)) {
+    const findings = await compare(mailing, read());
+    if (findings.lost.length + findings.partly.length === 0 || Date.now() > deadline) return findings;
+  }
 }
 
 /** Whether what came with the message is that of the message too. */

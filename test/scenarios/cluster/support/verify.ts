@@ -6,7 +6,7 @@ import type { TestAccount } from '../../../../dev/node-accounts.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
 import { MailboxClient } from '../../../support/clients/mailbox-client.js';
 import type { Load } from './load.js';
-import { compare, storedCopies } from './stored-copies.js';
+import { compareSettled, storedCopies } from './stored-copies.js';
 
 /** In ms. Mail whose delivery was interrupted is found and placed within this time. */
 const PLACED_MS = 60_000;
@@ -26,7 +26,7 @@ export async function verify(t: ExecutionContext, { load, sql, accounts, node }:
   t.deepEqual(calls.failed, [], 'REST calls failed');
   await allPlaced(sql);
 
-  const findings = await compare(mail, storedCopies(node.process, accounts));
+  const findings = await compareSettled(mail, () => storedCopies(node.process, accounts), PLACED_MS);
   t.deepEqual(findings.lost, [], 'acknowledged mail is lost');
   t.deepEqual(findings.doubled, [], 'mail is there twice');
   t.deepEqual(findings.astray, [], 'mail is where nobody sent it');
