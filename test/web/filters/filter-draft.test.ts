@@ -70,6 +70,8 @@ test('a value needs the name of its field, and a size is a number', (t) => {
   t.is(faultOf({ ...draft, field: 'high' }), 'noFieldName');
   t.is(faultOf({ ...draft, field: 'high', fieldName: 'X-Priority' }), undefined);
   for (const size of ['much', '-1', 'NaN', '1e99']) t.is(faultOf({ ...draft, atLeast: size }), 'noSize', size);
+  t.is(faultOf({ ...draft, atLeast: '2', atMost: '1' }), 'noSizeBetween');
+  t.is(faultOf({ ...draft, atLeast: '2', atMost: '2' }), undefined);
   t.is(conditionsOf({ ...draft, atMost: '1,5' }).maxSizeBytes, 1_500);
   t.is(faultOf({ ...NO_FILTER, atLeast: '0', folderId: 'folder' }), undefined);
   t.is(faultOf({ ...NO_FILTER, matches: 'x', stop: true }), undefined);

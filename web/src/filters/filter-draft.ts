@@ -72,12 +72,14 @@ export function draftOf(filter: FilterInput): FilterDraft {
   };
 }
 
-type FilterFault = 'noCondition' | 'noAction' | 'noFieldName' | 'noSize';
+type FilterFault = 'noCondition' | 'noAction' | 'noFieldName' | 'noSize' | 'noSizeBetween';
 
 /** What a draft needs before it is of use. A filter without an action would do nothing. */
 export function faultOf(draft: FilterDraft): FilterFault | undefined {
   if (draft.field.trim() !== '' && draft.fieldName.trim() === '') return 'noFieldName';
   if ([draft.atLeast, draft.atMost].some((size) => size.trim() !== '' && octetsOf(size) === null)) return 'noSize';
+  const { minSizeBytes, maxSizeBytes } = conditionsOf(draft);
+  if ((minSizeBytes ?? 0) > (maxSizeBytes ?? Number.POSITIVE_INFINITY)) return 'noSizeBetween';
   if (!hasCondition(draft)) return 'noCondition';
   const { markAsRead, flag, labelId, folderId, stop } = draft;
   const named = [flag, labelId, folderId, draft.forwardTo.trim()];

@@ -193,6 +193,19 @@ export function labelFilterCases(): readonly Step[] {
     { route: `POST ${F}`, json: { ...rule, matches: 'a{1,1000}' }, status: 400, fields: ['matches'] },
     { route: `POST ${F}`, json: { ...rule, matches: 'x'.repeat(301) }, status: 400, fields: ['matches'] },
     { route: `POST ${F}`, json: { ...rule, headerContains: 'high' }, status: 400, fields: ['headerName'] },
+    ...[`POST ${F}`, `POST ${F}/test`].map((route) => ({
+      route,
+      json: { ...rule, minSizeBytes: 2, maxSizeBytes: 1 },
+      status: 400,
+      fields: ['minSizeBytes'],
+    })),
+    {
+      route: `PUT ${filter}`,
+      path: `${F}/${filterIdOf(1)}`,
+      json: { ...rule, minSizeBytes: 2, maxSizeBytes: 1 },
+      status: 400,
+      fields: ['minSizeBytes'],
+    },
     { route: `POST ${F}`, json: { ...rule, moveToFolderId: 'drafts' }, status: 400, fields: ['moveToFolderId'] },
     { route: `POST ${F}`, json: { ...rule, moveToFolderId: otherId }, status: 400, fields: ['moveToFolderId'] },
     {

@@ -53,6 +53,7 @@ export const filters: Translation<typeof english> = {
   'filters.noAction': 'اختر إجراءً: المرشح بلا إجراء لا يفعل شيئًا.',
   'filters.noFieldName': 'املأ حقل الترويسة الذي ستُقارن قيمته.',
   'filters.noSize': 'الحجم عدد من الكيلوبايتات.',
+  'filters.noSizeBetween': 'الحجم الأدنى أكبر من الحجم الأقصى: لن تطابق أي رسالة.',
   'filters.folderGone': 'حُذف المجلد الذي كان هذا المرشح ينقل إليه. اختر مجلدًا آخر ثم شغّله من جديد.',
   'filters.apply': 'تطبيقه على البريد الموجود',
   'filters.applyOne': 'تطبيق {name} على البريد الموجود',

@@ -54,6 +54,7 @@ export const filters: Translation<typeof english> = {
   'filters.noAction': 'Wählen Sie eine Aktion: Ohne eine würde der Filter nichts tun.',
   'filters.noFieldName': 'Füllen Sie das Kopffeld aus, dessen Wert verglichen werden soll.',
   'filters.noSize': 'Eine Größe ist eine Zahl von Kilobyte.',
+  'filters.noSizeBetween': 'Die kleinste Größe liegt über der größten: Keine E-Mail würde passen.',
   'filters.folderGone':
     'Der Ordner, in den dieser Filter verschoben hat, wurde gelöscht. Wählen Sie einen anderen und schalten Sie ihn wieder ein.',
   'filters.apply': 'Auf vorhandene E-Mails anwenden',

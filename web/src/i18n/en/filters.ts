@@ -51,6 +51,7 @@ export const filters = {
   'filters.noAction': 'Choose an action: a filter without one would do nothing.',
   'filters.noFieldName': 'Fill in the header field whose value is to be compared.',
   'filters.noSize': 'A size is a number of kilobytes.',
+  'filters.noSizeBetween': 'The smallest size is above the largest one: no email would match.',
   'filters.folderGone':
     'The folder that this filter moved mail to was deleted. Choose another one, and turn it on again.',
   'filters.apply': 'Apply to existing mail',

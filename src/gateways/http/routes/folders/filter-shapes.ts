@@ -233,6 +233,10 @@ export function conditionsOf(
   if (conditions.headerContains !== null && conditions.headerName === null) {
     return { problem: invalid({ headerName: ['must name the field in which `headerContains` is looked for'] }) };
   }
+  const { minSizeBytes, maxSizeBytes } = conditions;
+  if (minSizeBytes !== null && maxSizeBytes !== null && minSizeBytes > maxSizeBytes) {
+    return { problem: invalid({ minSizeBytes: ['must be at most `maxSizeBytes`: no email would match'] }) };
+  }
   if (Object.values(conditions).every((condition) => condition === null)) {
     return { problem: invalid({ conditions: ['at least one condition must be set'] }) };
   }
