@@ -14,6 +14,7 @@ import type { DeclaredReads } from '../../runtime/behavior.js';
 import type { MailboxSending } from '../../sending/protocol.js';
 import { type Asking, looksInside, unreadParts } from '../filters/filter-match.js';
 import { factsOf, type JudgedMessage, type ReadMessage, readParts } from '../filters/filter-reads.js';
+import { countInTurns } from '../filters/filter-run-scope.js';
 import { type JudgedByWords, type JunkReads, type JunkSources, readForJunk } from '../junk/junk-reads.js';
 import type { MailboxJunk } from '../junk/mailbox-junk.js';
 import { type CopyReads, NO_COPY_READS } from '../outbound/copy-reads.js';
@@ -49,6 +50,8 @@ export interface CommandReads {
   readonly judged?: JudgedByWords;
   /** A filter that the command creates. */
   readonly filter?: Asking;
+  /** The folder whose emails a run of a filter counts; null: all folders in its scope. */
+  readonly counted?: string | null;
   readonly outbound?: OutboundReads;
   /** The command adds emails: the quota is needed. */
   readonly isAdding?: true;
@@ -71,6 +74,8 @@ export interface Prefetched {
   /** What the active script looks at in messages, by blob. */
   readonly scripted: ScriptedMessages;
   readonly outbound: OutboundPrefetched;
+  /** The number of emails over which a run of a filter goes, by its folder; absent when no run begins. */
+  readonly counted?: ReadonlyMap<string | null, number> | undefined;
   /** Absent when nothing is judged by its words. */
   readonly junk?: JunkReads | undefined;
   /** Undefined without a limit, or when no command adds emails. */
@@ -128,22 +133,36 @@ export function prefetch(
   const run = declared.flatMap(({ reads }) => reads.scripted ?? []);
   const judged = declared.flatMap(({ reads }) => reads.judged ?? []);
   const junk = readForJunk(sources, state.accountId, judged);
-  if (quota === undefined && sending === undefined && junk === undefined && run.length === 0) return rows;
+  const counted = countRuns(state, declared);
+  if ([quota, sending, junk, counted].every((reading) => reading === undefined) && run.length === 0) return rows;
   const scripted =
     run.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, run, AbortSignal.timeout(READING_MS));
-  const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted, junk] as const;
+  const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted, junk, counted] as const;
   return Promise.all(asked).then(
-    ([read, quota, sending, scripted, junk]) => ({
+    ([read, quota, sending, scripted, junk, counted]) => ({
       ...read,
       quota,
       sending,
       junk,
+      counted,
       ...(scripted !== undefined && { scripted: scripted.messages, release: scripted.release }),
     }),
     async (error: unknown) => {
       (await scripted)?.release();
       throw error;
     },
+  );
+}
+
+/** Undefined when no run of a filter begins. */
+function countRuns(
+  state: MailboxState,
+  declared: readonly DeclaredReads<CommandReads>[],
+): Promise<ReadonlyMap<string | null, number>> | undefined {
+  const folders = new Set(declared.flatMap(({ reads }) => (reads.counted === undefined ? [] : [reads.counted])));
+  if (folders.size === 0) return undefined;
+  return Promise.all([...folders].map(async (id) => [id, await countInTurns(state, id)] as const)).then(
+    (counts) => new Map(counts),
   );
 }
 

@@ -8,10 +8,11 @@ import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../commands/command-handlers.js';
 import { folderNamed } from '../commands/selection.js';
 import type { MailboxProtocol } from '../protocol.js';
-import type { FolderColumns } from '../state/folder-columns.js';
+import { folderNamed as columnsNamed } from '../search/search.js';
 import type { MailboxState } from '../state/state.js';
 import type { MailboxTransaction } from '../state/transaction.js';
 import { applyRule, undoEmail } from './filter-run-changes.js';
+import { countAtOnce, foldersInScope, mayBeChanged } from './filter-run-scope.js';
 
 /** Runs that an account keeps, and those of them that may have work. */
 const MOST_RUNS = 10;
@@ -21,14 +22,18 @@ const BATCH = 100;
 /** Slots that one query looks at. */
 const MOST_SLOTS = 50_000;
 
-const OUT_OF_SCOPE: ReadonlySet<string> = new Set(['trash', 'junk', 'sent', 'drafts']);
-
 const hasWork = ({ phase }: FilterRun): boolean => phase === 'applying' || phase === 'undoing';
 
 type Commands = 'startFilterRun' | 'undoFilterRun' | 'applyFilterRun' | 'undoFilterBatch';
 
 export const filterRunCommands: Pick<MailboxHandlers<MailboxProtocol>, Commands> = {
-  startFilterRun,
+  startFilterRun: {
+    reads({ folderId }, state) {
+      const folder = folderId === undefined ? undefined : columnsNamed(state, folderId);
+      return folderId !== undefined && folder === undefined ? undefined : { counted: folder?.row.id ?? null };
+    },
+    plan: startFilterRun,
+  },
   undoFilterRun,
   applyFilterRun,
   undoFilterBatch,
@@ -97,30 +102,6 @@ function firstAfter({ emails }: MailboxState, id: string): number {
   return low;
 }
 
-function foldersInScope({ folders }: MailboxState, folderId: string | null): readonly FolderColumns[] {
-  const inScope = (id: string, { row }: FolderColumns) =>
-    folderId === null ? !OUT_OF_SCOPE.has(row.role) : id === folderId;
-  return [...folders].flatMap(([id, folder]) => (inScope(id, folder) ? [folder] : []));
-}
-
-const mayBeChanged = ({ emails }: MailboxState, drafts: FolderColumns, slot: number): boolean =>
-  emails.isAlive(slot) && drafts.uidOf(slot) === 0;
-
-/** Looks at each placement once: there are more pairs of emails and folders than placements. */
-function countInScope(state: MailboxState, folderId: string | null): number {
-  const isCounted = new Uint8Array(state.emails.size);
-  const drafts = state.folderOf('drafts');
-  let total = 0;
-  for (const folder of foldersInScope(state, folderId)) {
-    for (const slot of folder.slots()) {
-      if (isCounted[slot] === 1 || !folder.shows(slot) || !mayBeChanged(state, drafts, slot)) continue;
-      isCounted[slot] = 1;
-      total++;
-    }
-  }
-  return total;
-}
-
 function startFilterRun(
   tx: MailboxTransaction,
   { filterId, folderId }: Payload<MailboxProtocol, 'startFilterRun'>,
@@ -133,7 +114,8 @@ function startFilterRun(
   if (runs.filter(hasWork).length >= MOST_AT_WORK) return { refusal: 'tooManyRuns' };
   const { state } = tx;
   const inFolder = folder?.id ?? null;
-  const total = countInScope(state, inFolder);
+  // Another command of the batch may have made the folder; or the reads have failed.
+  const total = tx.prefetched.counted?.get(inFolder) ?? countAtOnce(state, inFolder);
   tx.begin();
   const ended = runs.filter((run) => !hasWork(run)).sort((a, b) => a.startedAt - b.startedAt);
   for (const { id } of ended.slice(0, Math.max(0, runs.length + 1 - MOST_RUNS))) tx.filters.removeRun(id);
