@@ -46,9 +46,9 @@ export function registerAccountSending(group: Command): void {
     .command('suspend')
     .description('let an account send nothing; its mail still arrives and is read, and what it has queued waits')
     .argument('<account>', 'the address of the account')
-    .option('--why <text>', 'the reason, which the user is told');
-  printing(suspend, async (address: string, { why = '' }: { why?: string }) => {
-    const reason = reasonOf(why);
+    .option('--why <text>', 'the reason, which the user is told; without it, an earlier reason stays');
+  printing(suspend, async (address: string, { why }: { why?: string }) => {
+    const reason = why === undefined ? null : reasonOf(why);
     return withStore(async (store) => {
       const { id } = await existingAccount(store.directory, address);
       if (!(await postgresSending(store.sql).suspend(id, { by: 'operator', reason })))

@@ -94,11 +94,11 @@ export interface SendingStore {
   setDomain(name: string, setting: RecipientLimitSetting): Promise<boolean>;
   /**
    * Suspends an account, with a notice, in one step. Returns false, and changes nothing, when there is no such account, or the server would
-   * suspend one that is suspended.
+   * suspend one that is suspended. `reason`: null keeps that of a suspension that is in force; without one it is empty.
    */
   suspend(
     accountId: string,
-    suspension: Pick<SendingSuspension, 'by' | 'reason'>,
+    suspension: { readonly by: SendingSuspension['by']; readonly reason: string | null },
     notice?: PlacedNotice,
   ): Promise<boolean>;
   /** Returns false when the account is not suspended; `by`: or was suspended by another. */

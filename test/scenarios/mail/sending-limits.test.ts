@@ -65,6 +65,7 @@ test('limits and suspensions hold at once for mail programs and REST', async (t)
 
   // The operator suspends: sending stops and reading goes on.
   t.like(await command('account', 'suspend', anna.email, '--why', 'unpaid bill'), { reason: 'unpaid bill' });
+  t.like(await command('account', 'suspend', anna.email), { reason: 'unpaid bill' });
   await until(async () => (await submit(ben.email)) === '550 5.7.1');
   const suspended = await send(rest!, anna.email, [ben.email]);
   t.is(suspended.status, 403);

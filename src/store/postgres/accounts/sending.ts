@@ -12,6 +12,7 @@ import {
   type SentRecipients,
 } from '../../limits/sending.js';
 import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
+import { parkQueue, unparkQueue } from '../outbound/parked-queue.js';
 import { announce } from './directory-changes.js';
 
 interface AccountRow {
@@ -78,18 +79,24 @@ export function postgresSending(sql: Sql): SendingStore {
     suspend: (accountId, { by, reason }, notice) =>
       changed(
         sql,
-        (tx) => tx`
-          update accounts set suspended_at = coalesce(suspended_at, now()), suspended_by = ${by}, suspended_reason = ${reason}
-          where id = ${accountId} and not unclaimed and (${by} = 'operator' or suspended_at is null)`,
+        async (tx) => {
+          const updated = await tx`
+            update accounts set suspended_at = coalesce(suspended_at, now()), suspended_by = ${by},
+              suspended_reason = coalesce(${reason}::text, suspended_reason, '')
+            where id = ${accountId} and not unclaimed and (${by} = 'operator' or suspended_at is null)`;
+          if (updated.count > 0) await parkQueue(tx, accountId);
+          return updated;
+        },
         notice,
       ),
     resume: (accountId, by) =>
-      changed(
-        sql,
-        (tx) => tx`
-        update accounts set suspended_at = null, suspended_by = null, suspended_reason = null, resumed_at = now()
-        where id = ${accountId} and suspended_at is not null and suspended_by = coalesce(${by ?? null}, suspended_by)`,
-      ),
+      changed(sql, async (tx) => {
+        const updated = await tx`
+          update accounts set suspended_at = null, suspended_by = null, suspended_reason = null, resumed_at = now()
+          where id = ${accountId} and suspended_at is not null and suspended_by = coalesce(${by ?? null}, suspended_by)`;
+        if (updated.count > 0) await unparkQueue(tx, accountId);
+        return updated;
+      }),
     notice: (owner, period, notice) =>
       guarded(() =>
         sql.begin(async (tx) => {

@@ -262,7 +262,7 @@ function statementOf(
       set modseq = f.after, used_bytes = f.bytes, used_messages = f.messages, used_modseq = case when f.bytes is not null then f.after end
       from fence f
       where t.id = f.a and ${isFit} ${areShared ? isAble(pieces) : until}
-      returning t.id as a, t.shard
+      returning t.id as a, case when t.suspended_at is null then t.shard else -1 - t.shard end as shard
     ), passed_ids as materialized (
       select array_agg(a) as ids from passed
     )

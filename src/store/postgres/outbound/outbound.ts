@@ -4,6 +4,7 @@ import type { OutboundListing, OutboundStore, QueuedOutbound } from '../../outbo
 import { SUPPRESSIONS } from '../commit/suppressions-commit.js';
 import { type Fragment, type Sql, storeFault } from '../driver/client.js';
 import { outboundColumns } from './outbound-rows.js';
+import { withParked } from './parked-queue.js';
 
 export function postgresOutbound(sql: Sql): OutboundStore {
   return {
@@ -13,7 +14,7 @@ export function postgresOutbound(sql: Sql): OutboundStore {
     dsnsDue: (shards, limit, except, exceptAccounts) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound
-        where dsn_due is not null and coalesce(dsn_at <= now(), true) and shard = any(${shards as number[]}::int[])
+        where dsn_due is not null and coalesce(dsn_at <= now(), true) and shard = any(${withParked(shards)}::int[])
           and id <> all(${except as string[]}::uuid[]) and account_id <> all(${exceptAccounts as string[]}::uuid[])
         limit ${limit}`),
     expired: (before, limit) =>
@@ -102,7 +103,7 @@ export function postgresOutbound(sql: Sql): OutboundStore {
   };
 }
 
-/** Mail of suspended accounts waits. There are few, so that the list is cheap. */
+/** Mail of suspended accounts waits. Most of it is parked; this leaves out the rest. There are few such accounts, so the list is cheap. */
 const mayBeSent = (sql: Sql) => sql`account_id not in (select id from accounts where suspended_at is not null)`;
 
 /** @throws StoreFault */

@@ -5,6 +5,7 @@ import type { ExecutionContext } from 'ava';
 import type { ChangeContent } from '../../../../src/store/changes/changes.js';
 import type { OutboundRow, OutboundStatus } from '../../../../src/store/outbound.js';
 import { postgresDirectory } from '../../../../src/store/postgres/accounts/directory.js';
+import { postgresSending } from '../../../../src/store/postgres/accounts/sending.js';
 import { connect } from '../../../../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../../../../src/store/postgres/leases.js';
 import { postgresMailboxes } from '../../../../src/store/postgres/mailbox/mailboxes.js';
@@ -133,6 +134,43 @@ test('deliveries of nodes that are no more are found, and those that this node h
   );
   t.is((await outbound.interrupted(all, 'me-1', 2, [])).length, 2);
   t.deepEqual(await outbound.interrupted([], 'me-1', 100, []), []);
+});
+
+test('what a suspended account has queued is not read by a look at the queue, and is due again when the account is resumed', async (t) => {
+  const { sql, outbound, account } = await world(t);
+  const [suspended, other] = [await account(), await account()];
+  const sending = postgresSending(sql);
+  const queued = Array.from({ length: 200 }, (_, i) => email({ nextRetryAt: T0 - i * MINUTE }));
+  const report = email({
+    status: 'Sending',
+    nextRetryAt: null,
+    attempt: { id: randomUUID(), by: 'gone' },
+    dsnDue: 'delayed',
+  });
+  const due = email({ nextRetryAt: T0 });
+  await suspended.put(...queued, report);
+  await other.put(due);
+  t.true(await sending.suspend(suspended.id, { by: 'operator', reason: 'unpaid' }));
+  // A failed email that is retried, and what the server writes for the account.
+  await suspended.put(email({ nextRetryAt: T0 }));
+  const candidates = async () => {
+    const [row] = await sql<[{ count: number }]>`
+      select count(*)::int as count from outbound where status = 'Queued' and shard = any(${all}::int[])`;
+    return row.count;
+  };
+  t.is(await candidates(), 1, 'the range of the index has what others send alone');
+  t.deepEqual(ids(await outbound.due(all, 500, [], [])), [due.id]);
+  t.deepEqual(await outbound.interrupted(all, 'me', 10, []), []);
+  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [], [])), [report.id], 'the sender is told meanwhile');
+  t.deepEqual(ids(await outbound.dsnsDue([suspended.shard], 10, [], [])), [report.id]);
+
+  t.true(await sending.suspend(suspended.id, { by: 'operator', reason: null }));
+  t.is((await sending.accounts([suspended.id]))[0]!.suspension?.reason, 'unpaid');
+  t.true(await sending.resume(suspended.id));
+  t.is((await outbound.due(all, 500, [], [])).length, 202);
+  t.is((await outbound.interrupted(all, 'me', 10, [])).length, 1);
+  t.true(await sending.suspend(suspended.id, { by: 'operator', reason: null }));
+  t.is((await sending.accounts([suspended.id]))[0]!.suspension?.reason, '');
 });
 
 test('reports that are due, what operators ask, and what they see', async (t) => {
