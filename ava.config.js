@@ -11,7 +11,7 @@ export default {
     './dist/test/support/run/process-end.js',
     './dist/test/support/run/ended-file.js',
   ],
-  timeout: '3m',
+  timeout: '10m',
   concurrency: 3,
   workerThreads: false,
   // The tests of whole nodes first: they take longest, and would otherwise run alone at the end, one processor idle.

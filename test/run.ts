@@ -20,7 +20,7 @@ const COMPILED = resolve('node_modules/.cache/mansio/compiled');
 const EVERY_MS = 10_000;
 const FEW_FILES = 12;
 /** In ms; no test takes as long (`t.timeout`). */
-const STUCK_MS = Number(process.env['TEST_STUCK_MS'] ?? 720_000);
+const STUCK_MS = Number(process.env['TEST_STUCK_MS'] ?? 960_000);
 /** The time in ms that AVA has to name the tests that have not ended. */
 const REPORT_MS = 20_000;
 /** The line of AVA for one test that has ended. */

@@ -43,7 +43,10 @@ export class Lists {
     this.#counted = counted;
     storage.changed$.subscribe(() => this.#storeNothing());
     overlays.changed$.subscribe(() => {
-      for (const list of this.#lists.values()) list.repaint();
+      for (const list of this.#lists.values()) {
+        list.repaint();
+        this.#countUnwatched(list);
+      }
     });
   }
 
@@ -112,7 +115,10 @@ export class Lists {
     const known = this.#lists.get(key);
     if (known !== undefined && !known.isFailed) return known;
     for (const other of this.#lingering.keys()) if (this.#subscriptions.free < MOST_PAGES) this.#drop(other);
-    const list = new LiveList(query, this.#subscriptions, () => this.#storeSoon(key));
+    const list = new LiveList(query, this.#subscriptions, () => {
+      this.#storeSoon(key);
+      this.#countUnwatched(list);
+    });
     const page = this.#remembered.get(key);
     if (page !== undefined) list.remember(page);
     else if (query.threadId === undefined) {
@@ -161,12 +167,18 @@ export class Lists {
     const { first } = list;
     list.close();
     const folder = folderOf(list.query);
-    if (folder !== undefined) this.#counts.delete(folder);
+    if (folder !== undefined && this.#counts.delete(folder)) this.#counted();
     this.#remembered.delete(key);
     if (first === undefined) return;
     this.#remembered.set(key, first);
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > MOST_REMEMBERED) this.#remembered.delete(oldest!);
+  }
+
+  /** The counts of a list that is followed and not looked at: a list that is looked at counts what it shows. */
+  #countUnwatched(list: LiveList): void {
+    const view = list.isWatched ? undefined : list.firstFollowed;
+    if (view !== undefined && view.error === undefined) this.#count(list.query, this.#overlays.over(list.query, view));
   }
 
   #count(query: ListQuery, { total, unread, isLoading, error }: ListView): void {

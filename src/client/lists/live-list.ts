@@ -2,7 +2,7 @@
 // by one, so a view is given when they agree.
 import { type Changeable, inThread } from '../actions/overlays.js';
 import type { ListQuery, ListRange, ListView } from '../client-types.js';
-import { isConsistent, type ListPage, MOST_PAGES, pagesOf, viewOf } from './list-window.js';
+import { isConsistent, type ListPage, MOST_PAGES, PAGE_SIZE, pagesOf, viewOf } from './list-window.js';
 import type { ListSubscriptions } from './subscriptions.js';
 
 /** Pages that differ are shown as they are after this time. ms */
@@ -52,6 +52,12 @@ export class LiveList {
   /** The first page as it was shown last, and the page to begin with next time. */
   get first(): ListPage | undefined {
     return this.#shown.get(0);
+  }
+
+  /** The first of the pages that are followed, as it is shown; undefined before there is anything. */
+  get firstFollowed(): ListView | undefined {
+    const [number = 0] = this.#shown.keys();
+    return this.#view({ start: number * PAGE_SIZE, end: (number + 1) * PAGE_SIZE });
   }
 
   /** Shows the first page of an earlier time until the server has given one. */
@@ -177,9 +183,14 @@ export class LiveList {
     this.repaint();
   }
 
+  #view(range: ListRange): ListView | undefined {
+    const view = this.#error === undefined ? viewOf(this.#shown, range) : { ...EMPTY, error: this.#error };
+    return view !== undefined && this.#isEarlier ? { ...view, isLoading: true } : view;
+  }
+
   #showTo(viewer: ListViewer): void {
-    const view = this.#error === undefined ? viewOf(this.#shown, viewer.range) : { ...EMPTY, error: this.#error };
-    if (view !== undefined) viewer.show(this.#isEarlier ? { ...view, isLoading: true } : view);
+    const view = this.#view(viewer.range);
+    if (view !== undefined) viewer.show(view);
   }
 }
 

@@ -1,4 +1,5 @@
-// Tests what is stored of the lists: their first page, and nothing of an account that was signed in before.
+// Tests what is stored of the lists: their first page, and nothing of an account that was signed in before. Tests the counts of a folder whose
+// list was left.
 import { mock } from 'node:test';
 import { Overlays } from '../../../src/client/actions/overlays.js';
 import type { Profile } from '../../../src/client/generated/rest.js';
@@ -13,7 +14,7 @@ import { ListServer, settled } from './list-server.js';
 
 const profileOf = (email: string) => ({ email }) as Profile;
 
-test('a list is stored soon, and not for another account', async (t) => {
+test.serial('a list is stored soon, and not for another account', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const server = new ListServer([{ id: 'of-ann', isRead: true }]);
@@ -45,4 +46,37 @@ test('a list is stored soon, and not for another account', async (t) => {
   server.deliver([...server.pages.keys()][0]!);
   t.deepEqual(await storedIds('bob@'), ['of-bob']);
   t.is(storage.keys('lists').length, 1);
+});
+
+test.serial('the counts of a list that was left stay right while it is followed, and end with it', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const server = new ListServer([
+    { id: 'one', isRead: false },
+    { id: 'other', isRead: false },
+  ]);
+  const rest = { send: () => Promise.reject(new NetworkFault('no REST')) };
+  const subscriptions = new ListSubscriptions(server, rest as never);
+  let counted: unknown;
+  const lists: Lists = new Lists(
+    subscriptions,
+    new Overlays(() => undefined),
+    new KeptAccount(new MemoryStorage()),
+    () => {
+      counted = lists.countsOf('inbox');
+    },
+  );
+  t.teardown(() => lists.close());
+  server.connect();
+  const viewer = lists.view({ folder: 'inbox' }).subscribe();
+  await settled();
+  t.deepEqual(counted, { total: 2, unread: 2 });
+
+  viewer.unsubscribe();
+  server.change([{ id: 'other', isRead: false }]);
+  server.deliver([...server.pages.keys()][0]!);
+  t.deepEqual(counted, { total: 1, unread: 1 });
+  mock.timers.tick(10_000);
+  t.is(counted, undefined);
+  t.is(lists.countsOf('inbox'), undefined);
 });

@@ -7,7 +7,7 @@ import { eventually } from './support/eventually.js';
 import { Witness } from './support/witness.js';
 
 testWith('nats-server')('a node that is cut off from the bus alone takes mail for the others', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();

@@ -10,7 +10,7 @@ import { eventually } from './support/eventually.js';
 const HUNG_SERVERS = amount(1, 3);
 
 testWith('nats-server')('a cluster outlives its NATS servers, one and all', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, natsServers: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();

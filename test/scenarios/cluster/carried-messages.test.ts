@@ -27,7 +27,7 @@ const BODY = 'From: zoe@example.test\r\nSubject: ';
 testWith('nats-server')(
   'a message for a mailbox of another node is stored and placed by one commit, once',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const cluster = await startCluster(t, {
       nodes: 2,
       accounts: 1,

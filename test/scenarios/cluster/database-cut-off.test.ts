@@ -9,7 +9,7 @@ import type { Target } from './support/load.js';
 import { Witness } from './support/witness.js';
 
 testWith('nats-server')('a node that is cut off from the database alone refuses nothing for good', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: 1_500, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
@@ -50,7 +50,7 @@ testWith('nats-server')('a node that is cut off from the database alone refuses 
 });
 
 testWith('nats-server')('a node whose connections to the database die makes new ones', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: 1_000, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();

@@ -6,7 +6,7 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 testWith('nats-server')('a cluster outlives its database', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();

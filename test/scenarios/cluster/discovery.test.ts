@@ -12,7 +12,7 @@ interface Discovery {
 }
 
 testWith('nats-server')('whichever node is asked, discovery tells what runs in the cluster', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const roles = ['api,mailbox', 'submission', 'api'];
   const cluster = await startCluster(t, { nodes: 3, accounts: 1, roles });
   const [first, submission, second] = cluster.nodes;
@@ -35,7 +35,7 @@ testWith('nats-server')('whichever node is asked, discovery tells what runs in t
 });
 
 testWith('nats-server')('two nodes of different roles and settings tell mail programs the same', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, {
     nodes: 2,
     accounts: 1,

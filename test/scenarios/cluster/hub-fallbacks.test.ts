@@ -37,7 +37,7 @@ function follow(url: string, key: string, transport: HttpTransportType) {
 }
 
 testWith('nats-server')('clients without a WebSocket need no sticky sessions', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000 });
   await cluster.settled();
   const account = cluster.accounts[0]!;

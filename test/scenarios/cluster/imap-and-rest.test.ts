@@ -58,7 +58,7 @@ async function session(node: ClusterNode, { email, key }: TestAccount): Promise<
 testWith('nats-server')(
   'what IMAP and REST change is seen by the other at once, on other nodes than the owner',
   async (t) => {
-    t.timeout(120_000);
+    t.timeout(600_000);
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 1,

@@ -16,7 +16,7 @@ const SESSIONS = 4;
 /** In ms, between two rounds of a session: some session waits for an answer most of the time, and the nodes can take over. */
 const PAUSE_MS = 20;
 /** In ms. All answers wait while a mailbox has no owner. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 /** Answers between two kills of random sessions. */
 const ANSWERS = 300;
 const PLACES = ['INBOX', 'Archive'] as const;
@@ -165,7 +165,7 @@ class Mover {
 testWith('nats-server')(
   'kills of the owner under APPEND, STORE, MOVE and EXPUNGE lose and double nothing',
   async (t) => {
-    t.timeout(400_000);
+    t.timeout(600_000);
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 1,
@@ -262,7 +262,7 @@ async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNo
 testWith('nats-server')(
   'clients on two nodes see one mailbox while the third, its owner, is killed and comes back',
   async (t) => {
-    t.timeout(200_000);
+    t.timeout(600_000);
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 6,

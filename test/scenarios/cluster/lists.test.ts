@@ -96,7 +96,7 @@ class Application {
 testWith('nats-server')(
   'lists of stock clients are what REST lists, through the death of owners and nodes',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000 });
     await cluster.settled();
     const account = cluster.accounts[0]!;

@@ -22,7 +22,7 @@ async function logIn(node: ClusterNode, name: string, key: string): Promise<stri
 testWith('nats-server')(
   'nodes share failures and TLS sessions, and a right credential is let in at both',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const settings = { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' };
     const cluster = await startCluster(t, { nodes: 2, accounts: 1, settings });
     const [first, second] = cluster.nodes as readonly [ClusterNode, ClusterNode];

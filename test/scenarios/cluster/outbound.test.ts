@@ -12,7 +12,7 @@ const EMAILS = 300;
 const TRANSACTIONS = 50;
 
 testWith('nats-server')('nodes that deliver are killed and stopped, and the mail of others arrives', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const port = await freePort();
   const address = '127.0.2.1';
   // The remote server is slow, so that some emails are always under way.

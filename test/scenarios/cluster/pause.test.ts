@@ -9,7 +9,7 @@ import { Witness } from './support/witness.js';
 const NOTICED = /shards were taken over by others|shard leases have expired/;
 
 testWith('nats-server')('an owner that hangs past its lease commits nothing any more, and comes back', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: 1_000, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();

@@ -76,7 +76,7 @@ async function markedOnWarm(cluster: TestCluster, account: TestAccount) {
 }
 
 testWith('nats-server')('two nodes have one maildrop, and a session outlives the owner of the mailbox', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000, settings: SETTINGS });
   await cluster.settled();
   const account = cluster.accounts[0]!;
@@ -114,7 +114,7 @@ testWith('nats-server')('two nodes have one maildrop, and a session outlives the
 });
 
 testWith('nats-server')('a QUIT whose commit is under way when the owner is killed is carried out once', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, {
     nodes: 2,
     accounts: 1,
@@ -153,7 +153,7 @@ testWith('nats-server')('a QUIT whose commit is under way when the owner is kill
 });
 
 testWith('nats-server')('nodes killed behind QUIT have deleted all that was marked, or nothing', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000, settings: SETTINGS });
   await cluster.settled();
   const account = cluster.accounts[0]!;

@@ -26,7 +26,7 @@ const CONNECTIONS = 12;
 const portOf = (address: string | undefined) => Number(address?.replace(/^.*:/, ''));
 
 serialTestWith('nats-server')('two processes are one node for clients and for those who watch it', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const { node, sql, accounts, target, lines, metrics } = await startProcesses(t);
   t.is(node.logs.filter((line) => line.includes('"event":"ready"')).length, 1);
   const nodes = await sql<{ id: string }[]>`select id from nodes order by id`;
@@ -109,7 +109,7 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
 serialTestWith('nats-server')(
   'a process that is killed under load is started again, and nothing is lost',
   async (t) => {
-    t.timeout(400_000);
+    t.timeout(600_000);
     const { node, sql, accounts, pid, restarted, load: begin, metrics, lines } = await startProcesses(t);
     const load = begin();
     await load.more(50);
@@ -143,7 +143,7 @@ serialTestWith('nats-server')(
 serialTestWith('nats-server')(
   'a process that is told to end drains and comes back, and no request fails meanwhile',
   async (t) => {
-    t.timeout(400_000);
+    t.timeout(600_000);
     const { node, sql, accounts, pid, restarted, load: begin, lines } = await startProcesses(t);
     const load = begin();
     await load.more(50);
@@ -185,7 +185,7 @@ for (const [kind, settings] of [
   serialTestWith('nats-server')(
     `a process that drains answers the next request on each connection ${kind} that is kept`,
     async (t) => {
-      t.timeout(180_000);
+      t.timeout(600_000);
       const { accounts, pid, restarted, target, lines } = await startProcesses(t, settings);
       const url = `${target.http}/api/emails?pageSize=1`;
       const get = (agent: Agent) =>
@@ -217,7 +217,7 @@ for (const [kind, settings] of [
 serialTestWith('nats-server')(
   'processes end with a parent that is killed, and the next parent has their ports',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const http = await freePort();
     const first = await startProcesses(t, { MANSIO_HTTP_PORT: String(http) });
     const { node, accounts, target, nats } = first;
@@ -250,7 +250,7 @@ serialTestWith('nats-server')(
 );
 
 serialTestWith('nats-server')('a process that cannot be started again ends the parent with the reason', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const { node, pid, target } = await startProcesses(t);
   const directory = join(node.dataDir, 'processes', '2');
   const before = pid(2);

@@ -11,7 +11,7 @@ import { startCluster } from './support/cluster.js';
 const { WebSockets, LongPolling, ServerSentEvents } = HttpTransportType;
 
 testWith('nats-server', 'haproxy')('clients behind a balancer miss nothing while nodes come and go', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const settings = { MANSIO_PUSH_ALLOW_PRIVATE: 'true' };
   const cluster = await startCluster(t, { nodes: 3, accounts: 3, balanced: true, settings });
   await cluster.settled();

@@ -8,7 +8,7 @@ const KEYS = 90;
 testWith('nats-server')(
   'a key that is revoked on one node fails at once on another, which has just taken it',
   async (t) => {
-    t.timeout(300_000);
+    t.timeout(600_000);
     const cluster = await startCluster(t, { nodes: 2, accounts: 1 });
     const [account] = cluster.accounts;
     const [here, there] = cluster.nodes.map((node) => `http://127.0.0.1:${port(node.process, 'http')}`);

@@ -6,7 +6,7 @@ import { startCluster } from './support/cluster.js';
 import { Witness } from './support/witness.js';
 
 testWith('nats-server')('nodes with different roles make a cluster that outlives a mailbox node', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, {
     nodes: 4,
     accounts: CLUSTER_ACCOUNTS,

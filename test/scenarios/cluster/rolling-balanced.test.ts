@@ -9,7 +9,7 @@ import { assertNothingRefused, PATIENT_TTL_MS, ROLLING_ANSWER_MS, roll } from '.
 testWith('nats-server', 'haproxy')(
   'a rolling return to the version before behind HAProxy refuses nothing',
   async (t) => {
-    t.timeout(300_000);
+    t.timeout(600_000);
     const { program, version, migration } = laterVersion(ADDS_TO_ALL_TABLES);
     const cluster = await startCluster(t, {
       nodes: 3,

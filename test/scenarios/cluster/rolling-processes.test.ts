@@ -8,7 +8,7 @@ import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js
 testWith('nats-server', 'haproxy')(
   'a rolling restart of machines with several processes refuses nothing',
   async (t) => {
-    t.timeout(400_000);
+    t.timeout(600_000);
     const settings = { MANSIO_PROCESSES: '2' };
     const cluster = await startCluster(t, { nodes: 2, accounts: CLUSTER_ACCOUNTS, balanced: true, settings });
     await cluster.settled();

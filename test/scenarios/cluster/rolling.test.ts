@@ -8,7 +8,7 @@ import { ADDS_A_TABLE, laterVersion } from './support/later-version.js';
 import { assertNothingRefused, PATIENT_TTL_MS, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server')('a rolling upgrade refuses nothing to clients that leave when they are told', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: PATIENT_TTL_MS });
   await cluster.settled();
   const targets = await healthyOnes(t, cluster.nodes);

@@ -13,7 +13,7 @@ const EMAILS = 40;
 const LEAD_MS = 20_000;
 
 testWith('nats-server')('held mail of an owner that is killed is released by the next owners', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const port = await freePort();
   const address = '127.0.2.9';
   const remote = await startRemoteSmtp(address, port);

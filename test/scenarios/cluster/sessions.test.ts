@@ -10,7 +10,7 @@ import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 
 testWith('nats-server')('a session of one node is used on another, and its end is obeyed there at once', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 1 });
   const [account] = cluster.accounts;
   const [here, there] = cluster.nodes.map((node) => port(node.process, 'http')) as [number, number];

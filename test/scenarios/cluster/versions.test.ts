@@ -28,7 +28,7 @@ import { Witness } from './support/witness.js';
 const TTL_MS = 30_000;
 
 testWith('nats-server')('what a newer node says is passed over, and not what it is about', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 6 });
   await cluster.settled();
   const followers = await cluster.follow();
@@ -86,7 +86,7 @@ testWith('nats-server')('what a newer node says is passed over, and not what it 
 });
 
 testWith('nats-server')('what an older owner does not know is answered 503 until the next owner', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 1, accounts: 3 });
   await cluster.settled();
   const leases = postgresLeases(cluster.sql);

@@ -11,7 +11,7 @@ interface Payload {
 }
 
 testWith('nats-server')('messages survive a handover and the deaths of their owners', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const service = await startPushService(t);
   const settings = { MANSIO_PUSH_ALLOW_PRIVATE: 'true' };
   const cluster = await startCluster(t, { nodes: 3, accounts: 6, settings });

@@ -26,7 +26,7 @@ function newIds({ requests, url: base }: HttpReceiver, url: string): () => Reado
 }
 
 testWith('nats-server')('webhooks miss nothing while their owners are killed and stopped', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const settings = { MANSIO_WEBHOOK_ALLOW_PRIVATE: 'true' };
   const cluster = await startCluster(t, { nodes: 3, accounts: 3, settings });
   await cluster.settled();

@@ -15,7 +15,7 @@ interface Report {
 testWith('nats-server')(
   'without a node that delivers elsewhere, hosted recipients are delivered and health tells',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const [port, metricsPort] = [await freePort(), await freePort()];
     const remote = await startRemoteSmtp('127.0.2.9', port);
     t.teardown(() => remote.close());

@@ -70,7 +70,7 @@ async function followers(t: ExecutionContext, base: string, key: string): Promis
 }
 
 test('through cuts, silence and the deaths of the node all clients get the whole log, in its order', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const world = await start(t);
   const { account, base, mx } = world;
   const service = await startPushService(t);
@@ -132,7 +132,7 @@ test('through cuts, silence and the deaths of the node all clients get the whole
 });
 
 test('a client that slept longer than the log is kept learns that events are missing, and goes on', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const { account, base, mx, store } = await start(t);
   const clients = await followers(t, base, account.key);
   const before = keepBusy(t, account, { http: () => base, mx: () => mx });

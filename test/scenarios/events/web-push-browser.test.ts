@@ -92,7 +92,7 @@ async function registered(page: Page, devTools: CDPSession): Promise<string> {
 }
 
 testWith('chromium')("a new email becomes a notification of the browser's service worker", async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const service = await startPushService(t);
   const node = await startTestNode({
     MANSIO_HOSTED_DOMAINS: 'example.test',

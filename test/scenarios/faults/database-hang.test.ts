@@ -18,7 +18,7 @@ const message = (subject: string, octets = 10) =>
   `Subject: ${subject}\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(Math.ceil(octets / 72))}.\r\n`;
 
 test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused is stored later, and all goes on', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const node = await startTestNode({
     MANSIO_DATA_DIR: await preparedDirectory('mansio-hang-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',

@@ -56,7 +56,7 @@ async function flagsOf(client: ImapClient): Promise<string[]> {
 }
 
 test('kills around STOREs of many messages lose no flags', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const { settings, account, ...first } = await nodeWithInbox('anna@example.test', MESSAGES);
   let { node, client } = first;
   t.teardown(() => node.stop());

@@ -18,7 +18,7 @@ const ADDRESS = '127.0.3.7';
 const MESSAGES_BEFORE_A_KILL = 12;
 
 test('kills while mail is forwarded lose none, and queue none twice', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const remotePort = await freePort();
   const remote = await startRemoteSmtp(ADDRESS, remotePort);
   const dns = await startDnsServer({ 'far.test': { MX: [[10, 'mx.far.test']] }, 'mx.far.test': { A: [ADDRESS] } });

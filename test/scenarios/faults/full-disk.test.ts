@@ -42,7 +42,7 @@ function fill(path: string): void {
 withSmallDisk(
   'a full disk is told by health, refuses mail for the moment and is forgotten when there is room',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const dataDir = smallDisk(t);
     const node = await startTestNode({
       MANSIO_DATA_DIR: dataDir,
@@ -85,7 +85,7 @@ withSmallDisk(
 withSmallDisk(
   'a start on a full disk is one sentence and leaves no lock, with and without a database there',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const dataDir = smallDisk(t);
     const refused = async () => {
       fill(dataDir);

@@ -30,7 +30,7 @@ async function session(node: TestNode, { email, key }: TestAccount): Promise<Tes
 }
 
 test('while the database hangs commands are refused for now, and the sessions go on afterwards', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const node = await startTestNode({ ...SETTINGS, MANSIO_DATA_DIR: await preparedDirectory('mansio-hang-') });
   t.teardown(() => node.stop());
   const account = await accountOn(node);

@@ -26,7 +26,7 @@ interface Acknowledged {
 }
 
 test('kills under load lose and double nothing', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const settings = {
     MANSIO_DATA_DIR: await preparedDirectory('mansio-kill-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',

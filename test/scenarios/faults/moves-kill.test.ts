@@ -32,7 +32,7 @@ const moved = (model: Model, from: string, to: string, count: number): Model => 
 });
 
 test('kills around MOVEs of many messages lose no message and no flag', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const { settings, account, ...first } = await nodeWithInbox('zoe@example.test', MESSAGES);
   let { node, client } = first;
   t.teardown(() => node.stop());

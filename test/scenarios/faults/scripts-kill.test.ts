@@ -34,7 +34,7 @@ const EFFECTS: Readonly<Record<string, (name: string) => readonly string[]>> = {
 };
 
 test('kills while a script acts on mail lose no effect, and none happens twice', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const remotePort = await freePort();
   const remote = await startRemoteSmtp(ADDRESS, remotePort);
   const dns = await startDnsServer({

@@ -16,7 +16,7 @@ const ADDRESS = '127.0.3.8';
 const SENDERS_BEFORE_A_KILL = 8;
 
 test('kills while mail is answered lose no answer, and queue none twice', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const remotePort = await freePort();
   const remote = await startRemoteSmtp(ADDRESS, remotePort);
   const dns = await startDnsServer({ 'peer.test': { MX: [[10, 'mx.peer.test']] }, 'mx.peer.test': { A: [ADDRESS] } });

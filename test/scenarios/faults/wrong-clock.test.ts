@@ -32,7 +32,7 @@ async function send(node: TestNode, subject: string): Promise<void> {
 }
 
 test('a node an hour off dates mail rightly, in SMTP, in lists and in what it sends itself', async (t) => {
-  t.timeout(180_000);
+  t.timeout(600_000);
   const first = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', NODE_OPTIONS: shiftedBy(HOUR_MS) });
   t.teardown(async () => void (first.running && (await first.stop())));
   const sql = await storeOf(first);

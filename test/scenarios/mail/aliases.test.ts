@@ -67,7 +67,7 @@ test('mail for an alias reaches each account once, and its accounts send as it',
 });
 
 testWith('nats-server')('an alias reaches mailboxes of two nodes, and its change both nodes', async (t) => {
-  t.timeout(300_000);
+  t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 6, settings: { MANSIO_UNKNOWN_RECIPIENTS: 'reject' } });
   const { accounts, nodes } = cluster;
   const store = postgresDirectory(cluster.sql, 256);

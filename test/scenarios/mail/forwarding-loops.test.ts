@@ -90,7 +90,7 @@ async function setUp(t: ExecutionContext) {
 const messageOf = (subject: string) => `From: a@peer.test\r\nTo: user@first.test\r\nSubject: ${subject}\r\n\r\nhello`;
 
 test('mail passes two servers with valid seals, and goes round nowhere', async (t) => {
-  t.timeout(400_000);
+  t.timeout(600_000);
   const { first, second, remote } = await setUp(t);
   const subjects = async ({ client }: typeof first) => (await client.inbox()).map(({ subject }) => subject);
   const send = async (mx: string, sender: string, to: string, text: string) => {

@@ -10,7 +10,7 @@ interface Report {
 }
 
 testWith('nats-server')('a node warns of NATS beyond loopback without TLS', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const nats = await startNatsServer();
   t.teardown(() => nats.kill());
   // The address is not one of loopback, and the kernel connects it to this machine.

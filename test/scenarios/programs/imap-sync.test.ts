@@ -99,7 +99,7 @@ async function connected(t: ExecutionContext<Context>, user: TestAccount): Promi
 testWith<Context>('mbsync')(
   'mbsync keeps two sides the same, whichever changes and wherever it is interrupted',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const { node } = t.context;
     const user = await accountOn(node, 'mbsync');
     const directory = temporaryDirectory('mansio-mbsync-');
@@ -196,7 +196,7 @@ SyncState *
 );
 
 testWith<Context>('offlineimap')('offlineimap keeps two sides the same, mailboxes too', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const { node } = t.context;
   const user = await accountOn(node, 'offlineimap');
   const directory = temporaryDirectory('mansio-offlineimap-');

@@ -8,6 +8,7 @@ import {
   accessibilityFaults,
   browserOfFile,
   openWindow,
+  STEP_MS,
   signIn,
   testInBrowser,
 } from '../../support/browser/browser.js';
@@ -31,7 +32,21 @@ const clicked = `self.registration.getNotifications().then(([notification]) => {
 })`;
 
 async function until(page: Page, isIt: () => Promise<boolean>): Promise<void> {
-  while (!(await isIt())) await page.evaluate('new Promise(requestAnimationFrame)');
+  while (!(await within(isIt()))) await within(page.evaluate('new Promise(requestAnimationFrame)'));
+}
+
+/** A step that Playwright does not bound fails before the test does, and its stack says which one it is. */
+async function within<T>(step: Promise<T>): Promise<T> {
+  const late = new Error(`no answer in ${STEP_MS} ms`);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ending = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late), STEP_MS);
+  });
+  try {
+    return await Promise.race([step, ending]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 testInBrowser('notifications are turned on by a click, open their email, and end with the session', async (t) => {
@@ -48,7 +63,7 @@ testInBrowser('notifications are turned on by a click, open their email, and end
   await context.addInitScript(browserWith(service.subscribe(publicKey)));
   await context.grantPermissions(['notifications'], { origin });
   await signIn(window, account.key);
-  await page.evaluate('navigator.serviceWorker.ready');
+  await within(page.evaluate('navigator.serviceWorker.ready'));
   const sql = await storeOf(node);
   t.teardown(() => sql.end());
   const subscribed = async () =>
@@ -82,15 +97,15 @@ testInBrowser('notifications are turned on by a click, open their email, and end
   });
   await devTools.send('ServiceWorker.enable');
   const [{ text: data }] = service.messages as [(typeof service.messages)[0]];
-  await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await known, data });
+  await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await within(known), data });
   await until(page, async () => (await page.evaluate<unknown[]>(shown)).length === 1);
   t.deepEqual(await page.evaluate(shown), [{ title: 'Ann', body: 'The parrot 💌' }]);
-  await context.serviceWorkers()[0]!.evaluate(clicked);
+  await within(context.serviceWorkers()[0]!.evaluate(clicked));
   await page.waitForURL(/\/inbox\/[\da-f-]{36}$/);
   await page.getByRole('heading', { name: 'The parrot 💌' }).waitFor();
   t.deepEqual(await page.evaluate(shown), []);
 
-  await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await known, data });
+  await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await within(known), data });
   await until(page, async () => (await page.evaluate<unknown[]>(shown)).length === 1);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').waitFor();

@@ -5,7 +5,7 @@ import type { TestAccount } from '../../../dev/node-accounts.js';
 import type { Teardown } from '../database/embedded-database.js';
 
 export interface BusyAccount {
-  /** Resolves when `acts` more acts have succeeded. @throws with the last failure when none succeeds for two minutes */
+  /** Resolves when `acts` more acts have succeeded. @throws with the last failure when none succeeds for five minutes */
   more(acts: number): Promise<void>;
   /** Resolves when the current act has ended; no other act begins. */
   stop(): Promise<void>;
@@ -23,8 +23,8 @@ const SMTP_MS = 10_000;
 /** The pause in ms after an act that failed. */
 const PAUSE_MS = 20;
 /** The pause in ms between acts while nobody counts them: the nodes have work, and time for what is tested. */
-const PATIENT_MS = 100;
-const PATIENCE_MS = 120_000;
+const PATIENT_MS = 400;
+const PATIENCE_MS = 300_000;
 
 /** The acts end with the test. */
 export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPlace): BusyAccount {

@@ -14,7 +14,7 @@ export interface StockFollower {
   readonly incomplete: number;
   /** The number of connections, including the first. */
   readonly connections: number;
-  /** Resolves when `holds` returns true; it is called whenever something has arrived. @throws after two minutes, with what has arrived */
+  /** Resolves when `holds` returns true; it is called whenever something has arrived. @throws after five minutes, with what has arrived */
   until(holds: () => boolean): Promise<void>;
   /** Disconnects, and keeps its position. */
   sleep(): Promise<void>;
@@ -34,7 +34,7 @@ export interface HubWay {
 }
 
 const RETRY_MS = 50;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 abstract class Events {
   abstract readonly name: string;

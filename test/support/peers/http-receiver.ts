@@ -56,7 +56,7 @@ export interface HttpReceiver {
   release(): void;
   /**
    * Resolves when the condition is true; it is checked when a request has arrived, an endless answer has grown, or a connection has closed.
-   * @throws after two minutes, with the last requests
+   * @throws after five minutes, with the last requests
    */
   until(condition: () => boolean): Promise<void>;
   /** Accepts no connections and breaks the existing ones, until `listen()`. */
@@ -79,7 +79,7 @@ export interface ReceiverPlace {
 }
 
 const DRIP_MS = 100;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const PIECE = Buffer.alloc(65_536, 'x');
 
 /** The receiver ends with the test. */

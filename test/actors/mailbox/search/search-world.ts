@@ -24,7 +24,7 @@ import { fixedOwnership } from '../../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
 /** In ms. A busy machine may need this long. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 export interface Mail {
   readonly subject?: string;

@@ -239,7 +239,7 @@ class History {
 }
 
 test('clients that apply the changes have what REST lists, over random histories', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const world = await listsWorld();

@@ -8,7 +8,7 @@ import { preparedDirectory } from '../../../support/database/prepared-cluster.js
 import test from '../../../support/test.js';
 
 test('a long statement survives beside a database that answers; a stall ends what waits, until it is over', async (t) => {
-  t.timeout(120_000);
+  t.timeout(600_000);
   const server = await startPostgresServer({
     dataDir: await preparedDirectory('mansio-stall-'),
     settings: { shared_buffers: '32MB' },

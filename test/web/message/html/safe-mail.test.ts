@@ -117,7 +117,7 @@ testWith('chromium')('safe mail: elements, links, images and styles', async (t) 
 testWith('chromium')(
   'safe mail: hostile markup loads and reports nothing, and reads again as it was written',
   async (t) => {
-    t.timeout(120_000);
+    t.timeout(600_000);
     const page = await openSafeMailPage(t);
     for (const { html } of [...HTML_VECTORS, ...STYLE_VECTORS]) {
       const content = await page.safe(
