@@ -62,11 +62,11 @@ test('two clients stay in step while the node is killed and another takes its pl
     await when(list$, (view) => view.total === totalCount && JSON.stringify(view.items) === marks);
   }
   const logged = (await loggedEvents(sql, account.id)).map(({ type, payload }) => JSON.stringify({ type, payload }));
-  for (const { events, states, views } of clients) {
+  for (const { client, events, states, views } of clients) {
     const own = () =>
       events.filter(({ type }) => type !== 'QueuePositionChanged').map((event) => JSON.stringify(event));
     const isWhole = () => own().at(-1) === logged.at(-1) && own().length >= logged.length;
-    if (!isWhole()) await when(first.client.events$, isWhole);
+    if (!isWhole()) await when(client.events$, isWhole);
     t.deepEqual(own(), logged, 'each once and in order');
     t.deepEqual(states, ['connecting', 'live', 'reconnecting', 'live']);
     t.true(views.every(({ error }) => error === undefined));
