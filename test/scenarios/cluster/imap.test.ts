@@ -8,7 +8,7 @@ import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
 import type { ClusterNode } from '../../../dev/local-node.js';
 import type { TestAccount } from '../../../dev/node-accounts.js';
 import { KILLS } from '../../support/amounts.js';
-import { testWith } from '../../support/test-with.js';
+import { serialTestWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
@@ -162,7 +162,7 @@ class Mover {
   }
 }
 
-testWith('nats-server')(
+serialTestWith('nats-server')(
   'kills of the owner under APPEND, STORE, MOVE and EXPUNGE lose and double nothing',
   async (t) => {
     t.timeout(600_000);
@@ -259,7 +259,7 @@ async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNo
   }
 }
 
-testWith('nats-server')(
+serialTestWith('nats-server')(
   'clients on two nodes see one mailbox while the third, its owner, is killed and comes back',
   async (t) => {
     t.timeout(600_000);

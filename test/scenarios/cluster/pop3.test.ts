@@ -7,7 +7,7 @@ import type { TestAccount } from '../../../dev/node-accounts.js';
 import { Pop3Client } from '../../gateways/pop3/client.js';
 import { KILLS } from '../../support/amounts.js';
 import { Closed } from '../../support/clients/octet-client.js';
-import { testWith } from '../../support/test-with.js';
+import { serialTestWith } from '../../support/test-with.js';
 import { startCluster, type TestCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
@@ -75,84 +75,90 @@ async function markedOnWarm(cluster: TestCluster, account: TestAccount) {
   return marked(other, account);
 }
 
-testWith('nats-server')('two nodes have one maildrop, and a session outlives the owner of the mailbox', async (t) => {
-  t.timeout(600_000);
-  const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000, settings: SETTINGS });
-  await cluster.settled();
-  const account = cluster.accounts[0]!;
-  const { owner, other } = await placesOf(cluster, account);
-  await fill(owner, account, 3);
+serialTestWith('nats-server')(
+  'two nodes have one maildrop, and a session outlives the owner of the mailbox',
+  async (t) => {
+    t.timeout(600_000);
+    const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000, settings: SETTINGS });
+    await cluster.settled();
+    const account = cluster.accounts[0]!;
+    const { owner, other } = await placesOf(cluster, account);
+    await fill(owner, account, 3);
 
-  const first = await open(other, account);
-  for (const node of cluster.nodes) t.is(await tryToOpen(node, account), IN_USE);
-  const ids = await idsOf(first);
-  await first.command('QUIT');
-  const second = (await tryToOpen(owner, account)) as Pop3Client;
-  t.deepEqual(await idsOf(second), ids, 'the ids are of the mailbox, and the maildrop was free at once');
-  t.is(await tryToOpen(other, account), IN_USE);
-  second.close();
+    const first = await open(other, account);
+    for (const node of cluster.nodes) t.is(await tryToOpen(node, account), IN_USE);
+    const ids = await idsOf(first);
+    await first.command('QUIT');
+    const second = (await tryToOpen(owner, account)) as Pop3Client;
+    t.deepEqual(await idsOf(second), ids, 'the ids are of the mailbox, and the maildrop was free at once');
+    t.is(await tryToOpen(other, account), IN_USE);
+    second.close();
 
-  // The node of a session dies: the lock expires, and nothing is deleted.
-  const { client: third } = await marked(other, account);
-  await other.kill();
-  await third.rest();
-  const fourth = await open(owner, account);
-  t.deepEqual(await idsOf(fourth), ids);
-  await fourth.command('QUIT');
-  await other.start();
-  await cluster.settled();
+    // The node of a session dies: the lock expires, and nothing is deleted.
+    const { client: third } = await marked(other, account);
+    await other.kill();
+    await third.rest();
+    const fourth = await open(owner, account);
+    t.deepEqual(await idsOf(fourth), ids);
+    await fourth.command('QUIT');
+    await other.start();
+    await cluster.settled();
 
-  // The owner dies under a session of another node: the session continues with the next owner.
-  const places = await placesOf(cluster, account);
-  const { client: fifth } = await marked(places.other, account);
-  await places.owner.kill();
-  await cluster.settled();
-  t.is(await fifth.listing('RETR 1'), '+OK 18 octets\r\nSubject: 0\r\n\r\n.0\r\n');
-  t.is(await fifth.command('QUIT'), '+OK 2 messages deleted, bye');
-  const last = await open(places.other, account);
-  t.deepEqual(await idsOf(last), ids.slice(0, 1));
-});
+    // The owner dies under a session of another node: the session continues with the next owner.
+    const places = await placesOf(cluster, account);
+    const { client: fifth } = await marked(places.other, account);
+    await places.owner.kill();
+    await cluster.settled();
+    t.is(await fifth.listing('RETR 1'), '+OK 18 octets\r\nSubject: 0\r\n\r\n.0\r\n');
+    t.is(await fifth.command('QUIT'), '+OK 2 messages deleted, bye');
+    const last = await open(places.other, account);
+    t.deepEqual(await idsOf(last), ids.slice(0, 1));
+  },
+);
 
-testWith('nats-server')('a QUIT whose commit is under way when the owner is killed is carried out once', async (t) => {
-  t.timeout(600_000);
-  const cluster = await startCluster(t, {
-    nodes: 2,
-    accounts: 1,
-    leaseTtlMs: 1_000,
-    viaProxies: true,
-    settings: SETTINGS,
-  });
-  await cluster.settled();
-  const account = cluster.accounts[0]!;
-  const { owner, other } = await placesOf(cluster, account);
-  const { client, ids } = await markedOnWarm(cluster, account);
-  await owner.cutOff('postgres', 'black hole');
-  const reply = client.command('QUIT');
-  await eventually('the commit to be sent', () => owner.holdsBack(ids[1]!));
-  await owner.kill();
-  t.is(await reply, `+OK ${MARKED} messages deleted, bye`, 'the next owner has carried it out');
-  await owner.reconnect();
-  const next = await open(other, account);
-  t.deepEqual(await idsOf(next), ids.slice(0, 1));
-  await fill(other, account, 2);
-  await next.command('QUIT');
-  await owner.start();
-  await cluster.settled();
+serialTestWith('nats-server')(
+  'a QUIT whose commit is under way when the owner is killed is carried out once',
+  async (t) => {
+    t.timeout(600_000);
+    const cluster = await startCluster(t, {
+      nodes: 2,
+      accounts: 1,
+      leaseTtlMs: 1_000,
+      viaProxies: true,
+      settings: SETTINGS,
+    });
+    await cluster.settled();
+    const account = cluster.accounts[0]!;
+    const { owner, other } = await placesOf(cluster, account);
+    const { client, ids } = await markedOnWarm(cluster, account);
+    await owner.cutOff('postgres', 'black hole');
+    const reply = client.command('QUIT');
+    await eventually('the commit to be sent', () => owner.holdsBack(ids[1]!));
+    await owner.kill();
+    t.is(await reply, `+OK ${MARKED} messages deleted, bye`, 'the next owner has carried it out');
+    await owner.reconnect();
+    const next = await open(other, account);
+    t.deepEqual(await idsOf(next), ids.slice(0, 1));
+    await fill(other, account, 2);
+    await next.command('QUIT');
+    await owner.start();
+    await cluster.settled();
 
-  // The node of the session is killed while the owner commits: all marked messages are gone, or none.
-  const places = await placesOf(cluster, account);
-  const { client: lost, ids: before } = await markedOnWarm(cluster, account);
-  await places.owner.cutOff('postgres', 'black hole');
-  lost.write('QUIT\r\n');
-  await eventually('the commit to be sent', () => places.owner.holdsBack(before[1]!));
-  await places.other.kill();
-  await places.owner.reconnect();
-  t.is(await lost.rest(), '');
-  const after = await idsOf(await open(places.owner, account));
-  t.true([before.join(), before[0]].includes(after.join()), `${before} became ${after}`);
-});
+    // The node of the session is killed while the owner commits: all marked messages are gone, or none.
+    const places = await placesOf(cluster, account);
+    const { client: lost, ids: before } = await markedOnWarm(cluster, account);
+    await places.owner.cutOff('postgres', 'black hole');
+    lost.write('QUIT\r\n');
+    await eventually('the commit to be sent', () => places.owner.holdsBack(before[1]!));
+    await places.other.kill();
+    await places.owner.reconnect();
+    t.is(await lost.rest(), '');
+    const after = await idsOf(await open(places.owner, account));
+    t.true([before.join(), before[0]].includes(after.join()), `${before} became ${after}`);
+  },
+);
 
-testWith('nats-server')('nodes killed behind QUIT have deleted all that was marked, or nothing', async (t) => {
+serialTestWith('nats-server')('nodes killed behind QUIT have deleted all that was marked, or nothing', async (t) => {
   t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000, settings: SETTINGS });
   await cluster.settled();

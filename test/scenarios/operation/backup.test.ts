@@ -156,7 +156,10 @@ test('a store is saved while mail comes in, and restored into both kinds of stor
   const file = join(folder, 'encrypted');
   let [isOver, live] = [false, 0];
   const incoming = (async () => {
-    while (!isOver) await send(`live ${live++}`);
+    while (!isOver) {
+      await send(`live ${live++}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   })();
   await eventually('live mail', () => live > 2);
   const acknowledged = live - 1;

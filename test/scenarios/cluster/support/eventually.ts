@@ -1,8 +1,8 @@
 // Waits until a condition becomes true, and names it in the error when it does not.
 const FIRST_LOOK_MS = 5;
-const LOOK_MS = 50;
+const LOOK_MS = 100;
 /** A machine that is busy with other tests may need this long; on an idle one no wait takes a tenth of it. */
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 180_000;
 
 /** Returns the value of `holds` as soon as it is truthy; errors meanwhile are ignored. @throws when the time is over */
 export async function eventually<T>(what: string, holds: () => T | Promise<T>, withinMs = WITHIN_MS): Promise<T> {

@@ -33,7 +33,7 @@ export interface LoadOptions {
 }
 
 /** In ms, between two messages of a sender while no test counts them: the nodes have time for what is tested. */
-const PATIENT_MS = 400;
+const PATIENT_MS = 1_000;
 const ALL_WAYS: readonly WayName[] = ['mx', 'append', 'mx', 'submission', 'mx', 'rest', 'mx'];
 
 export class Load {
@@ -68,7 +68,7 @@ export class Load {
   }
 
   /** Resolves when `count` more messages, or the share of them for this run, are acknowledged. */
-  async more(count: number, withinMs = 60_000): Promise<void> {
+  async more(count: number, withinMs = 180_000): Promise<void> {
     const [goal, deadline] = [this.accepted + messages(count), Date.now() + withinMs];
     const reached = async () => {
       while (this.accepted < goal) {
