@@ -1,6 +1,6 @@
 // Tests the verification of an address elsewhere on a whole node: the mail arrives there, its link confirms, and the account may not send as
 // the address.
-import { port } from '../../../dev/node-accounts.js';
+import { port, storeOf } from '../../../dev/node-accounts.js';
 import test from '../../support/test.js';
 import { eventually } from '../cluster/support/eventually.js';
 import { world } from './outbound-remotes.js';
@@ -42,4 +42,27 @@ test('an address elsewhere is verified by the link that is mailed to it', async 
     recipients: [{ address: 'bob@example.test', type: 'To' }],
   });
   t.is(send.status, 400);
+
+  // A link is good for 48 hours; another mail has another link.
+  const other = await client.request('POST', '/api/profile/addresses', { address: 'other@far.test' });
+  const { id: otherId } = (await other.json()) as { id: string };
+  const linkOf = async (n: number) => {
+    await eventually('the next mail', () => messagesAt('far.test').length === n);
+    return http + /(\/verify\?token=[\w-]{43})\r$/m.exec(messagesAt('far.test')[n - 1]!.text)![1];
+  };
+  const late = await linkOf(2);
+  const sql = await storeOf(node);
+  const sentBefore = (age: string) =>
+    sql`update addresses set verification_sent_at = now() - ${age}::interval where id = ${otherId}`;
+  await sentBefore('47 hours 59 minutes');
+  t.is((await fetch(late)).status, 200);
+  await sentBefore('48 hours');
+  t.is((await fetch(late)).status, 410);
+  t.is((await fetch(late, { method: 'POST' })).status, 410);
+  await sql`update verification_mails set sent_at = sent_at - interval '1 hour'`;
+  await sql.end();
+  t.is((await client.request('POST', `/api/addresses/${otherId}/verification`)).status, 202);
+  const renewed = await linkOf(3);
+  t.is((await fetch(late, { method: 'POST' })).status, 410);
+  t.is((await fetch(renewed, { method: 'POST' })).status, 200);
 });

@@ -1,5 +1,5 @@
 // Tests quotas on a whole node: what the operator sets counts at once for RCPT, IMAP, REST and mail between local accounts.
-import { accountOn, port } from '../../../dev/node-accounts.js';
+import { accountOn, port, storeOf } from '../../../dev/node-accounts.js';
 import { imapFlow, messageOf } from '../../support/clients/imap-programs.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
@@ -65,6 +65,22 @@ test('a limit that the operator sets holds at once, everywhere', async (t) => {
   t.is((refused as { serverResponseCode?: string }).serverResponseCode, 'OVERQUOTA');
   // The notice is placed even so, and takes the rest.
   await until(async () => (await rest.inbox()).some(({ subject }) => subject === 'Your mailbox is nearly full'));
+  await until(async () => (await rcpt(0)) === '452 4.2.2');
+  const sql = await storeOf(node);
+  const isFullFor = async (hours: number) => {
+    const { count } = await sql`
+      update accounts set full_since = now() - ${hours}::int * interval '1 hour'
+      where email = ${anna.email} and full_since is not null`;
+    return count === 1;
+  };
+  await until(() => isFullFor(72));
+  // A node reads again what an account uses when a limit is set.
+  const setAgain = () => command('quota', 'set', anna.email, '--bytes', String(limit));
+  await setAgain();
+  await until(async () => (await rcpt(0)) === '552 5.2.2');
+  await isFullFor(71);
+  await sql.end();
+  await setAgain();
   await until(async () => (await rcpt(0)) === '452 4.2.2');
   await client.mailboxOpen('INBOX');
   t.truthy(await client.messageMove('1', 'Trash'));

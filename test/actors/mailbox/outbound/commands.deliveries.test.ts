@@ -210,6 +210,39 @@ test('a recipient is due again while another one is tried, and begins with the n
   t.is((await reported(world, accountId, id, again.attemptId, outcomes)).reply?.status, 'Sent');
 });
 
+test('recipients beyond the mailboxes of one commit are not tried, which is no retry, even where none is allowed', async (t) => {
+  const world = await mailboxWorld({ maxRetries: 0, baseMs: 1, capMs: 1 });
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const { id } = await enqueued(world, accountId, ['a@many.test', 'b@many.test', 'c@many.test']);
+  let attempt = await started(world, accountId, id);
+  const [a, b, c] = attempt.reply!.recipients;
+  const end = { outboundId: id, attempts: [], isOver: true, isInterrupted: false };
+  for (const [taken, postponed] of [
+    [a!, [b!.id, c!.id]],
+    [b!, [c!.id]],
+  ] as const) {
+    const outcomes = [outcome(taken.id, 'delivered')];
+    const { reply } = await mailbox.ask('reportDelivery', {
+      ...{ ...end, attemptId: attempt.attemptId, outcomes, postponed: [...postponed] },
+    });
+    t.like(reply, { status: 'Queued' });
+    while (Date.now() < reply!.nextRetryAt! + 2) await new Promise(setImmediate);
+    attempt = await started(world, accountId, id);
+    t.deepEqual(attempt.reply!.recipients.map(({ id: recipientId }) => recipientId).sort(), [...postponed].sort());
+  }
+  // A try that fails is the last one.
+  const refused = [outcome(c!.id, 'temporary')];
+  t.is((await reported(world, accountId, id, attempt.attemptId, refused)).reply?.status, 'Failed');
+  const { recipients, retryCount } = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  t.deepEqual(
+    recipients.map(({ status }) => status),
+    ['Delivered', 'Delivered', 'Failed'],
+  );
+  t.is(retryCount, 0);
+});
+
 test('mail for mailboxes of this store is delivered once, the sender itself included, and not to accounts that are gone', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
