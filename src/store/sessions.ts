@@ -32,6 +32,19 @@ export interface NewSession extends MintedKey {
   readonly replaces?: string | undefined;
 }
 
+/** A link that a session makes, so that another device signs in. */
+export interface SessionLink {
+  /** The account of the session. */
+  readonly accountId: string;
+  /** The session that makes the link. */
+  readonly makerId: string;
+  /** The id of the session that the link makes. */
+  readonly sessionId: string;
+  /** SHA-256 of the token, 64 hex digits. */
+  readonly hash: string;
+  readonly lifetimeMs: number;
+}
+
 /** The account that a link signs in. */
 export interface LinkAccount {
   readonly id: string;
@@ -46,19 +59,32 @@ export interface SessionStore {
   list(accountId: string): Promise<readonly PageSession[]>;
   /** False when the account has no such session, or it was ended before. */
   end(accountId: string, id: string): Promise<boolean>;
-  /** Whether the session began at most `maxAgeMs` ago with a proof, and was not ended. */
+  /**
+   * Whether the user has given a proof at most `maxAgeMs` ago, with which the session began, or the one whose link has made it; and the
+   * session was not ended.
+   */
   isProven(accountId: string, id: string, maxAgeMs: number): Promise<boolean>;
   /** Deletes the rows of sessions that ended longer ago; returns how many. The accounts keep the time of their last use. */
   dropEnded(maxAgeMs: number): Promise<number>;
   /**
-   * Adds a link that is good for `lifetimeMs`, or until it is used. Only the newest `limit` links of the account stay. Returns the time at
-   * which the link expires. `hash`: SHA-256 of its token, 64 hex digits.
+   * Adds a link of the operator, which is good for `lifetimeMs`, or until it is used. Only the newest `limit` links of the operator for
+   * the account stay. Returns the time at which the link expires. `hash`: SHA-256 of its token, 64 hex digits.
    */
   addLink(accountId: string, hash: string, lifetimeMs: number | undefined, limit: number): Promise<Date | undefined>;
-  /** Undefined when the link does not exist, was used, or has expired. */
+  /**
+   * Adds the link in the place of the one that the session made before. Only the newest `limit` links of sessions of the account stay.
+   * Returns the time at which the link expires; undefined when the account has no such session, or it was ended.
+   */
+  addSessionLink(link: SessionLink, limit: number): Promise<Date | undefined>;
+  /** False when the account has no link that makes this session. */
+  withdrawLink(accountId: string, sessionId: string): Promise<boolean>;
+  /** Undefined when the link does not exist, was used, or has expired, or the session that has made it has ended. */
   accountOfLink(hash: string): Promise<LinkAccount | undefined>;
-  /** Uses the link up and creates the session, in one step. Undefined as for `accountOfLink`; then nothing is changed. */
-  redeemLink(hash: string, limit: number, session: NewSession): Promise<PageSession | undefined>;
+  /**
+   * Uses the link up and creates the session, in one step. The session has the proof `link`, or that of the session that has made the link,
+   * with its time. Undefined as for `accountOfLink`; then no session is created or ended.
+   */
+  redeemLink(hash: string, limit: number, session: Omit<NewSession, 'proof'>): Promise<PageSession | undefined>;
 }
 
 /** The time at which a session ends by itself, in ms since the epoch. */

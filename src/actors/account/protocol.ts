@@ -44,6 +44,16 @@ export interface IssuedSession extends PageSession {
   readonly token: string;
 }
 
+/** A link that a session has made for another device. */
+export interface IssuedSessionLink {
+  /** The session that begins when the link is used. */
+  readonly sessionId: string;
+  readonly token: string;
+  readonly expiresAt: Date;
+  /** For those whose clock may be wrong. */
+  readonly expiresInSeconds: number;
+}
+
 /** The browser that signs in. */
 export interface SigningIn {
   /** Its User-Agent field. */
@@ -61,11 +71,21 @@ export interface Sessions {
   list(accountId: string): Promise<readonly PageSession[]>;
   /** False when the account has no live session with this id. */
   end(accountId: string, id: string): Promise<boolean>;
-  /** Whether the session began within the last 15 minutes, and not with an API key. */
+  /**
+   * Whether the session began within the last 15 minutes, and not with an API key. A session that another one has signed in by a link
+   * counts as that one, here and for `isProven`.
+   */
   isFreshlyProven(accountId: string, id: string): Promise<boolean>;
   /** Whether the session did not begin with an API key, or a passkey that was registered with one. */
   isProven(accountId: string, id: string): Promise<boolean>;
-  /** The account that a link signs in. Undefined when the link does not exist, was used, or has expired. */
+  /** Makes a link in the place of the one that the session made before. Undefined when the account has no live session with this id. */
+  makeLink(accountId: string, id: string): Promise<IssuedSessionLink | undefined>;
+  /** False when the account has no link that makes this session. */
+  withdrawLink(accountId: string, sessionId: string): Promise<boolean>;
+  /**
+   * The account that a link signs in. Undefined when the link does not exist, was used, or has expired, or the session that has made it
+   * has ended.
+   */
   accountOfLink(token: string): Promise<LinkAccount | undefined>;
   /** Uses the link up; undefined as for `accountOfLink`. */
   redeemLink(token: string, browser: Omit<SigningIn, 'proof'>): Promise<IssuedSession | undefined>;

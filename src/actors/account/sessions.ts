@@ -4,7 +4,7 @@ import { SESSION_AGE_MS, type SessionStore, sessionEnd } from '../../store/sessi
 import { newApiKey } from '../directory/api-key.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { Sessions } from './protocol.js';
-import { linkHash } from './sign-in-link.js';
+import { issueSessionLink, linkHash } from './sign-in-link.js';
 
 /** The live sessions of one account; a further one ends the one that was used least recently. */
 const MOST_SESSIONS = 100;
@@ -41,6 +41,9 @@ export function createSessions({ store, keyUses, random, time }: SessionsOptions
     isFreshlyProven: (accountId, id) => store.isProven(accountId, id, FRESH_MS),
     isProven: (accountId, id) => store.isProven(accountId, id, SESSION_AGE_MS),
 
+    makeLink: (accountId, id) => issueSessionLink(store, random, accountId, id),
+    withdrawLink: (accountId, sessionId) => store.withdrawLink(accountId, sessionId),
+
     async accountOfLink(token) {
       const hash = linkHash(token);
       return hash === undefined ? undefined : store.accountOfLink(hash);
@@ -50,7 +53,7 @@ export function createSessions({ store, keyUses, random, time }: SessionsOptions
       const hash = linkHash(link);
       if (hash === undefined) return undefined;
       const { apiKey: token, ...minted } = newApiKey(random);
-      const session = await store.redeemLink(hash, MOST_SESSIONS, { ...minted, userAgent, proof: 'link', replaces });
+      const session = await store.redeemLink(hash, MOST_SESSIONS, { ...minted, userAgent, replaces });
       return session && { ...session, token };
     },
   };

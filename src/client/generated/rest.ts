@@ -524,6 +524,16 @@ export interface SignIn {
   readonly link?: string | undefined;
 }
 
+export interface SessionLink {
+  /** The session that begins when the link is used */
+  readonly sessionId: string;
+  /** Shown once: the link is `/link/` with this token, at the origin of the page */
+  readonly token: string;
+  readonly expiresAt: string;
+  /** For clients whose clock may be wrong */
+  readonly expiresInSeconds: number;
+}
+
 export interface Passkey {
   readonly id: string;
   readonly name: string;
@@ -1514,6 +1524,21 @@ export interface Paths {
   };
   '/api/sessions/{id}': {
     /** Sign a browser out, at once; the own one also loses its cookie. */
+    readonly DELETE: {
+      readonly params: {
+        readonly id: string;
+      };
+      readonly reply: undefined;
+    };
+  };
+  '/api/sessions/links': {
+    /** Make a link that signs another device in. */
+    readonly POST: {
+      readonly reply: SessionLink;
+    };
+  };
+  '/api/sessions/links/{id}': {
+    /** Withdraw a link that was not used; `id` is its `sessionId`. */
     readonly DELETE: {
       readonly params: {
         readonly id: string;

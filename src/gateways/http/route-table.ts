@@ -20,6 +20,7 @@ import { profileRoutes } from './routes/account/profile.js';
 import { type PushSources, pushRoutes } from './routes/account/push-subscriptions.js';
 import { quotaRoute } from './routes/account/quota.js';
 import { senderRoutes } from './routes/account/senders.js';
+import { sessionLinkRoutes } from './routes/account/session-links.js';
 import { sessionRoutes } from './routes/account/sessions.js';
 import { signInLinkRoutes } from './routes/account/sign-in-links.js';
 import { vacationRoutes } from './routes/account/vacation.js';
@@ -89,6 +90,7 @@ function accountRoutes(sources: RouteSources): readonly Route[] {
   return [
     ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
     ...sessionRoutes(accountApi.sessions),
+    ...sessionLinkRoutes(accountApi.sessions),
     ...signInLinkRoutes(accountApi.sessions),
     ...passkeyRoutes({ ...accountApi, ceremonies: sources.ceremonies, publicUrl: sources.publicUrl }),
     ...oidcRoutes({ ...sources, sessions: accountApi.sessions }),

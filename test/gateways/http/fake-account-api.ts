@@ -39,6 +39,9 @@ export const SESSION_ID = '018f0000-0000-7000-8000-0000000000a5';
 export const BOBS_SESSION_ID = '018f0000-0000-7000-8000-0000000000b5';
 export const PASSKEY_ID = '018f0000-0000-7000-8000-0000000000a6';
 export const BOBS_PASSKEY_ID = '018f0000-0000-7000-8000-0000000000b6';
+/** Sessions that links of sessions make. */
+export const LINKED_ID = '018f0000-0000-7000-8000-0000000000a6';
+export const BOBS_LINKED_ID = '018f0000-0000-7000-8000-0000000000b6';
 /** A link that signs Bob in, once. */
 export const BOBS_LINK = 'B'.repeat(43);
 
@@ -221,6 +224,10 @@ function fakeSessions(): Sessions {
   });
   const all = new Map([SESSION_ID, BOBS_SESSION_ID].map((id, i) => [id, session(id, [ALICE, BOB][i]!)]));
   const links = new Map([[BOBS_LINK, { id: BOB, email: 'bob@example.test', displayName: 'Bob <b>' }]]);
+  const unused = new Map([
+    [LINKED_ID, ALICE],
+    [BOBS_LINKED_ID, BOB],
+  ]);
   const create: Sessions['create'] = async (accountId, { userAgent, replaces = '' }) => {
     const made = { ...session(randomUUID(), accountId), userAgent };
     all.delete(replaces);
@@ -233,6 +240,13 @@ function fakeSessions(): Sessions {
     end: async (accountId, id) => all.get(id)?.accountId === accountId && all.delete(id),
     isFreshlyProven: async (_, id) => id === SESSION_ID,
     isProven: async (_, id) => id === SESSION_ID,
+    async makeLink(accountId, id) {
+      if (all.get(id)?.accountId !== accountId) return undefined;
+      const sessionId = randomUUID();
+      unused.set(sessionId, accountId);
+      return { sessionId, token: 'T'.repeat(43), expiresAt: at, expiresInSeconds: 600 };
+    },
+    withdrawLink: async (accountId, sessionId) => unused.get(sessionId) === accountId && unused.delete(sessionId),
     accountOfLink: async (token) => links.get(token),
     async redeemLink(token, browser) {
       const account = links.get(token);

@@ -12,10 +12,12 @@ import {
   ADDRESS_ID,
   BOBS_ADDRESS_ID,
   BOBS_KEY_ID,
+  BOBS_LINKED_ID,
   BOBS_PASSKEY_ID,
   BOBS_SESSION_ID,
   BOBS_WEBHOOK_ID,
   KEY_ID,
+  LINKED_ID,
   PASSKEY_ID,
   SESSION_ID,
   WEBHOOK_ID,
@@ -45,6 +47,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/autodiscover.json\/v1.0\/\{email\}$/, { own: 'anna@example.test', bobs: 'bob@example.test' }],
   [/passkeys\/\{id\}$/, { own: PASSKEY_ID, bobs: BOBS_PASSKEY_ID }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
+  [/sessions\/links\/\{id\}$/, { own: LINKED_ID, bobs: BOBS_LINKED_ID }],
   [/sessions\/\{id\}$/, { own: SESSION_ID, bobs: BOBS_SESSION_ID }],
   [/sieve\/\{name\}$/, { own: 'main', bobs: 'other' }],
   [/suppressions\/\{address\}$/, { own: 'gone@peer.test', bobs: 'left@peer.test' }],
@@ -110,7 +113,8 @@ test('no credential or a bad one is 401', async (t) => {
 });
 
 /** No key is enough. */
-const needsSession = ({ path }: Route): boolean => path === '/api/profile/sending/resume';
+const needsSession = ({ path }: Route): boolean =>
+  path === '/api/profile/sending/resume' || path === '/api/sessions/links';
 
 test('a scope that does not reach is 403, one that does is not', async (t) => {
   const { routes, directory, ask } = await refusing(t);

@@ -41,10 +41,28 @@ testWith('nats-server')('a session of one node is used on another, and its end i
   });
   await hub.start();
   t.teardown(() => hub.stop());
+  // The session signs another device in on the other node; a further link ends with the session.
+  const links = [];
+  for (let i = 0; i < 2; i++) {
+    const made = await ask(there, 'POST /api/sessions/links');
+    t.is(made.status, 201);
+    const link = JSON.parse(made.body.toString());
+    if (i === 0) {
+      const device = await rawRequest(here, `POST /link/${link.token}`, { ...origin(here), 'User-Agent': 'Phone' });
+      t.is(device.status, 303);
+      const seen = JSON.parse((await ask(there, 'GET /api/sessions')).body.toString());
+      t.like(
+        seen.find(({ id }: { id: string }) => id === link.sessionId),
+        { userAgent: 'Phone', isCurrent: false },
+      );
+    }
+    links.push(link);
+  }
   const ended = await ask(here, `DELETE /api/sessions/${listed[0].id}`);
   t.is(ended.status, 204);
   t.is((await ask(there, 'GET /api/emails')).status, 401);
   t.is((await ask(here, 'GET /api/emails')).status, 401);
+  t.is((await rawRequest(there, `POST /link/${links[1].token}`, origin(there))).status, 410);
   await closed;
   t.regex(why, /revoked/);
 });

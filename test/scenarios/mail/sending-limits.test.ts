@@ -98,6 +98,13 @@ test('limits and suspensions hold at once for mail programs and REST', async (t)
   const byKey = await browser({ authorization: `Bearer ${ben.key}` }, '/api/sessions');
   t.is((await browser({ cookie: cookieOf(byKey) }, '/api/profile/sending/resume')).status, 403);
   const { url: link } = await command('account', 'link', ben.email);
+  // A link that the session of a key makes proves no more than the key.
+  const madeByKey = (await (await browser({ cookie: cookieOf(byKey) }, '/api/sessions/links')).json()) as {
+    token: string;
+  };
+  const linked = await browser({}, '/api/sessions', { link: madeByKey.token });
+  t.is(linked.status, 201);
+  t.is((await browser({ cookie: cookieOf(linked) }, '/api/profile/sending/resume')).status, 403);
   const byLink = await browser({}, '/api/sessions', { link });
   t.is(byLink.status, 201);
   t.is((await browser({ cookie: cookieOf(byLink) }, '/api/profile/sending/resume')).status, 204);

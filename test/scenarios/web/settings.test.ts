@@ -1,8 +1,8 @@
 // Tests the settings of the page through a whole node, as people use them.
 import type { ExecutionContext } from 'ava';
 import { port, storeOf } from '../../../dev/node-accounts.js';
-import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
-import { startPageNode } from '../../support/browser/page-node.js';
+import { accessibilityFaults, openWindow, testInBrowser } from '../../support/browser/browser.js';
+import { originOf, startPageNode } from '../../support/browser/page-node.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
 import { mansio } from '../../support/command.js';
 import { until } from '../../support/until.js';
@@ -153,6 +153,47 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
   await page.getByRole('button', { name: 'Sign out of this browser' }).click();
   await page.getByLabel('API key').waitFor();
   t.deepEqual([...window.faults, ...other.faults, ...phone.faults], []);
+});
+
+testInBrowser('a phone is signed in by the code that a browser shows, which says so', async (t) => {
+  const { node, open } = await start(t);
+  const window = await open({ path: '/settings/devices', permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = window;
+  const show = page.getByRole('button', { name: 'Show the code' });
+  const code = page.getByRole('region', { name: 'QR code that signs a phone in' });
+  const link = async () => (await code.locator('code').textContent())!;
+  await show.click();
+  await code.getByRole('img', { name: 'QR code that signs a phone in' }).waitFor();
+  await code.getByText('is this computer itself').waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  const closed = await link();
+  await page.getByRole('button', { name: 'Close the code' }).click();
+  await show.waitFor();
+  await show.click();
+  await page.setViewportSize({ width: 320, height: 640 });
+  await code.getByRole('button', { name: 'Copy the link' }).click();
+  await code.getByText('Copied').waitFor();
+  t.is(await page.evaluate('navigator.clipboard.readText()'), await link());
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  t.deepEqual(await accessibilityFaults(window), []);
+
+  const phone = await openWindow(t, originOf(node), {
+    path: new URL(closed).pathname,
+    userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:130.0) Gecko/130.0 Firefox/130.0',
+    viewport: { width: 320, height: 640 },
+  });
+  await phone.page.getByText('This link no longer works').waitFor();
+  await phone.page.goto(await link());
+  await phone.page.getByText('zoe@example.test').waitFor();
+  await phone.page.getByRole('button', { name: 'Sign in' }).click();
+  await phone.page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.getByText('Signed in on Firefox on Android.').waitFor();
+  t.is(await code.count(), 0);
+  t.deepEqual(await accessibilityFaults(window), []);
+  // The phone is a device like the others.
+  await page.getByRole('button', { name: 'Sign out: Firefox on Android' }).click();
+  await phone.page.getByLabel('API key').waitFor();
+  t.deepEqual([...window.faults, ...phone.faults], []);
 });
 
 testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced and revoked', async (t) => {

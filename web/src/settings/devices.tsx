@@ -9,12 +9,13 @@ import { Icon } from '../design/icon.js';
 import { t } from '../i18n/t.js';
 import { deviceName } from './device-name.js';
 import { Passkeys } from './passkeys.js';
+import { PhoneSignIn } from './phone/phone-sign-in.js';
 import { Problem } from './problem.js';
 import { lastUse, When } from './when.js';
 
 export function Devices() {
   const store = useStore();
-  const { sessions, said, problem, end } = useSessions(store);
+  const { sessions, said, problem, read, end } = useSessions(store);
   const list = useRef<HTMLUListElement>(null);
   const others = sessions.value.filter(({ isCurrent }) => !isCurrent);
   const endAndSay = async (ended: readonly Session[]) => {
@@ -41,6 +42,7 @@ export function Devices() {
           </button>
         </div>
       )}
+      <PhoneSignIn sessions={sessions} onRead={read} />
       <Passkeys />
     </>
   );
@@ -81,7 +83,7 @@ function Device({
   );
 }
 
-/** The sessions, as they are when the section is opened and whenever the reader comes back to it. */
+/** The sessions, as they are when the section is opened, whenever the reader comes back to it, and while a phone is signed in. */
 function useSessions(store: Store) {
   const sessions = useSignal<readonly Session[]>([]);
   const said = useSignal('');
@@ -117,7 +119,7 @@ function useSessions(store: Store) {
           ? t('settings.devices.ended', { name: deviceName(ended[0]!.userAgent) })
           : t('settings.devices.endedAll', { count: ended.length });
   };
-  return { sessions, said, problem, end };
+  return { sessions, said, problem, read, end };
 }
 
 /** This browser, then the others by their last use. */

@@ -32,7 +32,8 @@ const EN: LinkTexts = {
   stay: 'To stay signed in as before, close this page: nothing has changed.',
   signInAs: (email) => `Sign in as ${email}`,
   gone: 'This link no longer works',
-  goneText: 'It was used, or its time is over. The operator of this server makes another one with this command:',
+  goneText:
+    'It was used, or its time is over. Make another one in a browser that is signed in (Settings, Devices), or ask the operator of this server, who makes one with this command:',
   refused: 'This browser cannot be signed in here',
   insecure:
     'Sessions need https; over http they work under localhost only. Open the link with https, or ask the operator of this server.',
@@ -50,7 +51,7 @@ const DE: LinkTexts = {
   signInAs: (email) => `Als ${email} anmelden`,
   gone: 'Dieser Link gilt nicht mehr',
   goneText:
-    'Er wurde benutzt, oder seine Zeit ist um. Der Betreiber dieses Servers erstellt mit diesem Befehl einen neuen:',
+    'Er wurde benutzt, oder seine Zeit ist um. Erstellen Sie einen neuen in einem angemeldeten Browser (Einstellungen, Geräte), oder fragen Sie den Betreiber dieses Servers, der mit diesem Befehl einen erstellt:',
   refused: 'Dieser Browser kann hier nicht angemeldet werden',
   insecure:
     'Sitzungen brauchen https; über http gehen sie nur unter localhost. Öffnen Sie den Link mit https, oder fragen Sie den Betreiber dieses Servers.',
@@ -68,7 +69,8 @@ const AR: LinkTexts = {
   stay: 'ليبقى كل شيء كما كان، أغلق هذه الصفحة: لم يتغير شيء.',
   signInAs: (email) => `تسجيل الدخول باسم ${isolated(email)}`,
   gone: 'لم يعد هذا الرابط صالحًا',
-  goneText: 'استُخدم من قبل أو انتهى وقته. ينشئ مشغّل هذا الخادم رابطًا آخر بهذا الأمر:',
+  goneText:
+    'استُخدم من قبل أو انتهى وقته. أنشئ رابطًا آخر في متصفح مسجّل الدخول (الإعدادات، الأجهزة)، أو اسأل مشغّل هذا الخادم الذي ينشئ رابطًا بهذا الأمر:',
   refused: 'لا يمكن تسجيل دخول هذا المتصفح هنا',
   insecure:
     'تحتاج الجلسات إلى https؛ وعبر http تعمل تحت localhost وحده. افتح الرابط عبر https أو اسأل مشغّل هذا الخادم.',

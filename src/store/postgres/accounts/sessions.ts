@@ -8,7 +8,9 @@ import {
   type PageSession,
   SESSION_AGE_MS,
   SESSION_IDLE_MS,
+  type SessionLink,
   type SessionStore,
+  type SignInProof,
 } from '../../sessions.js';
 import { type Sql, type SqlTransaction, storeFault } from '../driver/client.js';
 import { announce } from './directory-changes.js';
@@ -17,6 +19,14 @@ import { announce } from './directory-changes.js';
 interface Ended {
   readonly id: string;
   readonly accountId: string;
+}
+
+/** What a link says of the session that it makes. */
+interface FromLink {
+  readonly id: string;
+  readonly proof: SignInProof | null;
+  /** Null: when the session begins. */
+  readonly provenAt: Date | null;
 }
 
 /** A new session, and the ids of those that ended with its commit. */
@@ -37,7 +47,12 @@ export function postgresSessions(
   }
 
   return {
-    create: (accountId, limit, session) => beginning(sql.begin((tx) => beginSession(tx, accountId, limit, session))),
+    create: (accountId, limit, session) =>
+      beginning(
+        sql.begin((tx) =>
+          beginSession(tx, accountId, limit, session, { id: newId(), proof: session.proof ?? null, provenAt: null }),
+        ),
+      ),
     list: (accountId) => listSessions(sql, accountId).catch(rethrow),
     async end(accountId, id) {
       const isEnded = isUuid(id) && (await endSession(sql, accountId, id).catch(rethrow));
@@ -47,6 +62,8 @@ export function postgresSessions(
     isProven: (...of) => isProven(sql, ...of).catch(rethrow),
     dropEnded: (maxAgeMs) => deleteEndedSessions(sql, maxAgeMs).catch(rethrow),
     addLink: (accountId, hash, lifetimeMs, limit) => insertLink(sql, accountId, hash, lifetimeMs, limit).catch(rethrow),
+    addSessionLink: (link, limit) => insertSessionLink(sql, link, limit).catch(rethrow),
+    withdrawLink: (...of) => deleteLink(sql, ...of).catch(rethrow),
     accountOfLink: (hash) => findLink(sql, hash).catch(rethrow),
     redeemLink: (hash, limit, session) => beginning(redeem(sql, hash, limit, session)),
   };
@@ -59,14 +76,15 @@ function rethrow(error: unknown): never {
 const columns = (sql: Sql | SqlTransaction) => sql`
   id, account_id as "accountId", user_agent as "userAgent", created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
-/** Locks the account's row (shared), so that the account is not deleted meanwhile, and serializes the calls per account. */
+/** Locks the account's row (shared), so that the account is not deleted meanwhile. */
 async function beginSession(
   tx: SqlTransaction,
   accountId: string,
   limit: number,
-  { prefix, hash, userAgent, proof, replaces }: NewSession,
+  { prefix, hash, userAgent, replaces }: Omit<NewSession, 'proof'>,
+  { id, proof, provenAt }: FromLink,
 ): Promise<Begun | undefined> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio sessions of ${accountId}`}, 0))`;
+  await lockSessions(tx, accountId);
   const [account] = await tx`select id from accounts where id = ${accountId} for key share`;
   if (account === undefined) return undefined;
   const replaced = replaces ?? null;
@@ -79,9 +97,14 @@ async function beginSession(
     returning id, account_id as "accountId"`;
   await notice(tx, ended);
   const [session] = await tx<[PageSession]>`
-    insert into sessions (id, account_id, prefix, hash, user_agent, proof)
-    values (${newId()}, ${accountId}, ${prefix}, ${hash}, ${userAgent}, ${proof ?? null}) returning ${columns(tx)}`;
+    insert into sessions (id, account_id, prefix, hash, user_agent, proof, proven_at)
+    values (${id}, ${accountId}, ${prefix}, ${hash}, ${userAgent}, ${proof}, ${provenAt}) returning ${columns(tx)}`;
   return { session, ended: ended.map(({ id }) => id) };
+}
+
+/** Serializes the calls that begin sessions of the account. */
+async function lockSessions(tx: SqlTransaction, accountId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio sessions of ${accountId}`}, 0))`;
 }
 
 async function listSessions(sql: Sql, accountId: string): Promise<readonly PageSession[]> {
@@ -94,7 +117,7 @@ async function listSessions(sql: Sql, accountId: string): Promise<readonly PageS
 async function isProven(sql: Sql, accountId: string, id: string, maxAgeMs: number): Promise<boolean> {
   const rows = await sql`
     select from sessions where id = ${id} and account_id = ${accountId} and ended_at is null and proof is not null
-      and created_at > now() - ${maxAgeMs}::float8 * interval '1 ms'`;
+      and coalesce(proven_at, created_at) > now() - ${maxAgeMs}::float8 * interval '1 ms'`;
   return rows.length > 0;
 }
 
@@ -148,25 +171,78 @@ async function insertLink(
       returning expires_at as "expiresAt"`;
     await tx`
       delete from sign_in_links where expires_at <= now() and hash <> ${hash} or hash in (
-        select hash from sign_in_links where account_id = ${accountId} and hash <> ${hash}
+        select hash from sign_in_links where account_id = ${accountId} and maker_id is null and hash <> ${hash}
         order by created_at desc, hash offset ${limit - 1})`;
     return link.expiresAt ?? undefined;
   });
 }
 
+async function insertSessionLink(
+  sql: Sql,
+  { accountId, makerId, sessionId, hash, lifetimeMs }: SessionLink,
+  limit: number,
+): Promise<Date | undefined> {
+  return sql.begin(async (tx) => {
+    const [link] = await tx<{ expiresAt: Date }[]>`
+      insert into sign_in_links (hash, account_id, expires_at, maker_id, session_id)
+      select ${hash}, account_id, now() + ${lifetimeMs}::float8 * interval '1 ms', id, ${sessionId}
+      from sessions where id = ${makerId} and account_id = ${accountId} and ended_at is null
+      on conflict (maker_id) do update set hash = excluded.hash, expires_at = excluded.expires_at,
+        session_id = excluded.session_id, created_at = excluded.created_at
+      returning expires_at as "expiresAt"`;
+    await tx`
+      delete from sign_in_links where expires_at <= now() or hash in (
+        select hash from sign_in_links where account_id = ${accountId} and maker_id <> ${makerId}
+        order by created_at desc, hash offset ${limit - 1})`;
+    return link?.expiresAt;
+  });
+}
+
+async function deleteLink(sql: Sql, accountId: string, sessionId: string): Promise<boolean> {
+  if (!isUuid(sessionId)) return false;
+  const rows = await sql`
+    delete from sign_in_links where account_id = ${accountId} and session_id = ${sessionId} returning hash`;
+  return rows.length > 0;
+}
+
+/** Whether the session that has made the link is alive; `s` is its row. It was used when it made the link. */
+const isMakerAlive = (sql: Sql | SqlTransaction) => sql`
+  s.ended_at is null and s.created_at > now() - ${SESSION_AGE_MS}::float8 * interval '1 ms'`;
+
 async function findLink(sql: Sql, hash: string): Promise<LinkAccount | undefined> {
   const [account] = await sql<LinkAccount[]>`
     select a.id, a.email, a.display_name as "displayName" from sign_in_links l join accounts a on a.id = l.account_id
-    where l.hash = ${hash} and (l.expires_at is null or l.expires_at > now())`;
+    left join sessions s on s.id = l.maker_id
+    where l.hash = ${hash} and (l.expires_at is null or l.expires_at > now())
+      and (l.maker_id is null or ${isMakerAlive(sql)})`;
   return account;
 }
 
 /** The row of the link is deleted first: of two calls at the same time, the second one waits and finds nothing. */
-async function redeem(sql: Sql, hash: string, limit: number, session: NewSession): Promise<Begun | undefined> {
+async function redeem(
+  sql: Sql,
+  hash: string,
+  limit: number,
+  session: Omit<NewSession, 'proof'>,
+): Promise<Begun | undefined> {
   return sql.begin(async (tx) => {
-    const [link] = await tx<{ accountId: string }[]>`
+    const [link] = await tx<{ accountId: string; makerId: string | null; sessionId: string | null }[]>`
       delete from sign_in_links where hash = ${hash} and (expires_at is null or expires_at > now())
-      returning account_id as "accountId"`;
-    return link && beginSession(tx, link.accountId, limit, session);
+      returning account_id as "accountId", maker_id as "makerId", session_id as "sessionId"`;
+    if (link === undefined) return undefined;
+    const { accountId, makerId, sessionId } = link;
+    const proven =
+      makerId === null ? ({ proof: 'link', provenAt: null } as const) : await proofOf(tx, accountId, makerId);
+    return proven && beginSession(tx, accountId, limit, session, { ...proven, id: sessionId ?? newId() });
   });
+}
+
+/** The proof of a session that has made a link; undefined when it has ended. It does not end before this transaction does. */
+async function proofOf(tx: SqlTransaction, accountId: string, id: string): Promise<Omit<FromLink, 'id'> | undefined> {
+  // The row is locked behind the account, so that two links of each other's sessions do not wait for each other.
+  await lockSessions(tx, accountId);
+  const [maker] = await tx<Omit<FromLink, 'id'>[]>`
+    select s.proof, coalesce(s.proven_at, s.created_at) as "provenAt" from sessions s
+    where s.id = ${id} and ${isMakerAlive(tx)} for share`;
+  return maker;
 }

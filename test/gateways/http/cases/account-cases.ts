@@ -3,8 +3,10 @@ import {
   ADDRESS_ID,
   BOBS_KEY_ID,
   BOBS_LINK,
+  BOBS_LINKED_ID,
   BOBS_SESSION_ID,
   KEY_ID,
+  LINKED_ID,
   SERVICE_KEY_ID,
   SESSION_ID,
   VERIFIED_ELSEWHERE,
@@ -77,6 +79,15 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       check: (t, _body, { headers }) => t.is(headers.get('set-cookie'), null),
     },
     { path: `/api/sessions/${SESSION_ID}`, status: 404 },
+  ],
+  // Its success needs a session: routes/account/session-links.test.ts.
+  'POST /api/sessions/links': [{ status: 403 }, ...NOT_OWNER],
+  'DELETE /api/sessions/links/{id}': [
+    { path: `/api/sessions/links/${BOBS_LINKED_ID}`, status: 404 },
+    { path: `/api/sessions/links/${NO_ID}`, status: 404 },
+    ...NOT_OWNER.map((one) => ({ ...one, path: `/api/sessions/links/${LINKED_ID}` })),
+    { path: `/api/sessions/links/${LINKED_ID}`, status: 204 },
+    { path: `/api/sessions/links/${LINKED_ID}`, status: 404 },
   ],
   'GET /api/smtp-credentials': [
     {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { postgresPushSubscriptions } from '../../../../src/store/postgres/accounts/push-subscriptions.js';
 import { postgresSessions } from '../../../../src/store/postgres/accounts/sessions.js';
-import { sessionEnd } from '../../../../src/store/sessions.js';
+import { type SignInProof, sessionEnd } from '../../../../src/store/sessions.js';
 import test from '../../../support/test.js';
 import { changes, directory, key } from './opened-directory.js';
 
@@ -192,9 +192,105 @@ test('a link without an end is good until it is used; the newest links of an acc
   t.is((await sql`select hash from sign_in_links`).length, 3, 'expired links are deleted');
 });
 
+const hashOf = (n: number) => String(n).padStart(64, '0');
+
+/** Sessions of Ann, and the links that they make. */
+async function startLinks(t: ExecutionContext) {
+  const started = await start(t);
+  const { sessions, ann } = started;
+  const begin = async (proof?: SignInProof) => (await sessions.create(ann, 100, { ...session(), proof }))!.id;
+  const link = (makerId: string, hash: string, limit = 10, sessionId = randomUUID()) =>
+    sessions.addSessionLink({ accountId: ann, makerId, sessionId, hash, lifetimeMs: 600_000 }, limit);
+  const isGood = async (hash: string) => (await sessions.accountOfLink(hash)) !== undefined;
+  return { ...started, begin, link, isGood };
+}
+
+test('a link of a session makes the session that it names, with the proof of its maker and no later one', async (t) => {
+  const { sql, sessions, ann, bob, begin, link } = await startLinks(t);
+  const redeem = async (hash: string) => (await sessions.redeemLink(hash, 100, session()))?.id;
+  const maker = await begin('login');
+  const sessionId = randomUUID();
+  const expiresAt = await link(maker, LINK, 10, sessionId);
+  t.true(Math.abs(expiresAt!.getTime() - Date.now() - 600_000) < 30_000);
+  await sql`update sessions set created_at = now() - interval '1 hour' where id = ${maker}`;
+  t.is(await redeem(LINK), sessionId);
+  t.is(await redeem(LINK), undefined);
+  const isProven = (id: string, hours: number) => sessions.isProven(ann, id, hours * 3_600_000);
+  t.true(await isProven(sessionId, 2));
+  t.false(await isProven(sessionId, 0.5), 'the proof is as old as that of the session that made the link');
+
+  await link(sessionId, LINK);
+  const third = (await redeem(LINK))!;
+  t.true(await isProven(third, 2));
+  t.false(await isProven(third, 0.5), 'nor does a chain of links make it younger');
+
+  await link(await begin(), LINK);
+  t.false(await isProven((await redeem(LINK))!, 2), 'an API key is no proof');
+  const mine = (await sessions.create(ann, 100, session()))!.id;
+  const bobs = { accountId: bob, makerId: mine, sessionId: randomUUID(), hash: hashOf(1), lifetimeMs: 600_000 };
+  t.is(await sessions.addSessionLink(bobs, 10), undefined, 'the session is of another account');
+
+  await sessions.addLink(ann, LINK, undefined, 10);
+  t.true(await isProven((await redeem(LINK))!, 0.5), 'a link of the operator is a proof');
+});
+
+test('a link of a session ends with it, is withdrawn, and gives way to the next one', async (t) => {
+  const { sql, sessions, ann, bob, begin, link, isGood } = await startLinks(t);
+  const maker = await begin('link');
+  const sessionId = randomUUID();
+  await link(maker, hashOf(1));
+  await link(maker, hashOf(2), 10, sessionId);
+  t.deepEqual([await isGood(hashOf(1)), await isGood(hashOf(2))], [false, true]);
+  t.false(await sessions.withdrawLink(bob, sessionId));
+  t.false(await sessions.withdrawLink(ann, 'x'));
+  t.true(await sessions.withdrawLink(ann, sessionId));
+  t.false(await sessions.withdrawLink(ann, sessionId));
+  t.false(await isGood(hashOf(2)));
+
+  await link(maker, hashOf(3));
+  await sessions.end(ann, maker);
+  t.false(await isGood(hashOf(3)));
+  t.is(await sessions.redeemLink(hashOf(3), 10, session()), undefined);
+  t.is(await link(maker, hashOf(4)), undefined);
+
+  const old = await begin('link');
+  await link(old, hashOf(5));
+  await sql`update sessions set created_at = now() - interval '181 days' where id = ${old}`;
+  t.false(await isGood(hashOf(5)));
+  t.is(await sessions.redeemLink(hashOf(5), 10, session()), undefined);
+  t.deepEqual(await sessions.list(ann).then((all) => all.map(({ id }) => id)), [old]);
+
+  const gone = await begin();
+  await link(gone, hashOf(6));
+  await sql`update sessions set created_at = now() - interval '211 days' where id = ${gone}`;
+  await sessions.dropEnded(30 * DAY_MS);
+  t.is((await sql`select from sign_in_links where hash = ${hashOf(6)}`).length, 0, 'it is deleted with its session');
+});
+
+test('the links of sessions have a bound of their own', async (t) => {
+  const { sessions, ann, begin, link, isGood } = await startLinks(t);
+  await sessions.addLink(ann, hashOf(9), undefined, 1);
+  for (const n of [1, 2, 3]) await link(await begin(), hashOf(n), 2);
+  t.deepEqual(await Promise.all([1, 2, 3, 9].map((n) => isGood(hashOf(n)))), [false, true, true, true]);
+  await sessions.addLink(ann, hashOf(8), undefined, 1);
+  t.deepEqual(await Promise.all([2, 3, 8, 9].map((n) => isGood(hashOf(n)))), [true, true, true, false]);
+});
+
+test('of two sessions that replace each other by links at the same time, one does', async (t) => {
+  const { sessions, ann, begin, link } = await startLinks(t);
+  for (let round = 0; round < 10; round++) {
+    const makers = [await begin(), await begin()];
+    await Promise.all(makers.map((maker, i) => link(maker, hashOf(i))));
+    const made = await Promise.all(makers.map((_, i) => sessions.redeemLink(hashOf(i), 100, session(makers[1 - i]))));
+    t.is(made.filter((one) => one !== undefined).length, 1);
+    const live = (await sessions.list(ann)).map(({ id }) => id);
+    t.is(makers.filter((id) => live.includes(id)).length, 1);
+  }
+});
+
 test('sessions and links go with their account', async (t) => {
-  const { sql, store, sessions, ann } = await start(t);
-  await sessions.create(ann, 10, session());
+  const { sql, store, sessions, ann, begin, link } = await startLinks(t);
+  await link(await begin(), hashOf(1));
   await sessions.addLink(ann, LINK, undefined, 10);
   t.true(await store.deleteAccount(ann));
   t.is(await sessions.redeemLink(LINK, 10, session()), undefined);

@@ -71,6 +71,22 @@ export const settings: Translation<typeof english> = {
   'settings.devices.notEnded':
     'Nicht jeder Browser konnte abgemeldet werden; die in der Liste haben noch Zugang. Versuchen Sie es noch einmal. {reason}',
   'settings.devices.notRead': 'Die Browser können jetzt nicht gezeigt werden. {reason}',
+  'settings.phone.title': 'Auf dem Handy anmelden',
+  'settings.phone.about': 'Ein Code für die Kamera des Handys oder sein Link meldet Sie dort ohne Schlüssel an.',
+  'settings.phone.show': 'Code zeigen',
+  'settings.phone.close': 'Code schließen',
+  'settings.phone.qrCode': 'QR-Code, der ein Handy anmeldet',
+  'settings.phone.scan': {
+    one: 'Scannen Sie den Code mit dem Handy, öffnen Sie, was es zeigt, und drücken Sie dort „Anmelden“. Er gilt einmal, {count} Minute lang. Zeigen Sie ihn sonst niemandem.',
+    other:
+      'Scannen Sie den Code mit dem Handy, öffnen Sie, was es zeigt, und drücken Sie dort „Anmelden“. Er gilt einmal, {count} Minuten lang. Zeigen Sie ihn sonst niemandem.',
+  },
+  'settings.phone.local':
+    '{host} ist dieser Computer selbst, und ein Handy erreicht ihn so nicht. Öffnen Sie diese Seite unter dem Namen des Servers, und zeigen Sie den Code noch einmal.',
+  'settings.phone.link': 'den Link',
+  'settings.phone.signedIn': 'Angemeldet auf {name}.',
+  'settings.phone.expired': 'Die Zeit des Codes ist um. Zeigen Sie einen neuen.',
+  'settings.phone.notMade': 'Es wurde kein Code erstellt. {reason}',
   'settings.section.keys': 'Mailprogramme',
   'settings.keys.about':
     'Ein Schlüssel lässt ein Programm in Ihr Konto, anstelle eines Passworts. Erstellen Sie für jedes Programm einen eigenen, damit jeder für sich widerrufen werden kann.',

@@ -66,6 +66,22 @@ export const settings = {
   'settings.devices.notEnded':
     'Not every browser could be signed out; those in the list still have access. Try again. {reason}',
   'settings.devices.notRead': 'The browsers cannot be shown now. {reason}',
+  'settings.phone.title': 'Sign in on a phone',
+  'settings.phone.about': 'A code for the camera of the phone, or its link, signs you in there without a key.',
+  'settings.phone.show': 'Show the code',
+  'settings.phone.close': 'Close the code',
+  'settings.phone.qrCode': 'QR code that signs a phone in',
+  'settings.phone.scan': {
+    one: 'Scan the code with the phone, open what it shows, and press “Sign in” there. It works once, within {count} minute. Show it to nobody else.',
+    other:
+      'Scan the code with the phone, open what it shows, and press “Sign in” there. It works once, within {count} minutes. Show it to nobody else.',
+  },
+  'settings.phone.local':
+    '{host} is this computer itself, so a phone does not reach it. Open this page under the name of the server, then show the code again.',
+  'settings.phone.link': 'the link',
+  'settings.phone.signedIn': 'Signed in on {name}.',
+  'settings.phone.expired': 'The time of the code is over. Show a new one.',
+  'settings.phone.notMade': 'No code was made. {reason}',
   'settings.section.keys': 'Mail programs',
   'settings.keys.about':
     'A key lets one program into your account, in place of a password. Make one for each program, so that each can be revoked alone.',

@@ -24,7 +24,8 @@ const TAGS = ['Sessions'];
 const BODY_LIMIT = 4096;
 /** Longer ones are cut. */
 const LONGEST_USER_AGENT = 400;
-const LINK_GONE = 'The link was used, or its time is over. The operator makes another: mansio account link ADDRESS';
+const LINK_GONE =
+  'The link was used, or its time is over. Make another in a browser that is signed in, or the operator makes it: mansio account link ADDRESS';
 
 export const session = named(
   'Session',
@@ -96,7 +97,8 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
         if (signing instanceof Problem) return signing;
         if (principal?.sessionEnd !== undefined)
           return new Problem(403, {
-            detail: 'A session makes no other session: use a key, an access token or a link.',
+            detail:
+              'A session makes no other session: use a key, an access token or a link, which POST /api/sessions/links makes.',
           });
         if (principal === undefined && body.link === undefined) return unauthenticated();
         const made =
