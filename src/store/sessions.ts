@@ -33,16 +33,20 @@ export interface NewSession extends MintedKey {
 }
 
 /** A link that a session makes, so that another device signs in. */
-export interface SessionLink {
+export interface NewSessionLink {
   /** The account of the session. */
   readonly accountId: string;
   /** The session that makes the link. */
   readonly makerId: string;
-  /** The id of the session that the link makes. */
-  readonly sessionId: string;
   /** SHA-256 of the token, 64 hex digits. */
   readonly hash: string;
   readonly lifetimeMs: number;
+}
+
+export interface SessionLink {
+  /** The id of the session that the link makes. */
+  readonly sessionId: string;
+  readonly expiresAt: Date;
 }
 
 /** The account that a link signs in. */
@@ -73,9 +77,9 @@ export interface SessionStore {
   addLink(accountId: string, hash: string, lifetimeMs: number | undefined, limit: number): Promise<Date | undefined>;
   /**
    * Adds the link in the place of the one that the session made before. Only the newest `limit` links of sessions of the account stay.
-   * Returns the time at which the link expires; undefined when the account has no such session, or it was ended.
+   * Undefined when the account has no such session, or it was ended.
    */
-  addSessionLink(link: SessionLink, limit: number): Promise<Date | undefined>;
+  addSessionLink(link: NewSessionLink, limit: number): Promise<SessionLink | undefined>;
   /** False when the account has no link that makes this session. */
   withdrawLink(accountId: string, sessionId: string): Promise<boolean>;
   /** Undefined when the link does not exist, was used, or has expired, or the session that has made it has ended. */

@@ -1,7 +1,6 @@
 // Links for one sign-in, as text: the token has 256 random bits, so its SHA-256 is as good as a slow hash. The operator makes links
 // (`mansio account link`), so does the demo, and a session makes one for another device; `sessions.ts` redeems them.
 import { createHash } from 'node:crypto';
-import { newId } from '../../store/ids/new-id.js';
 import type { SessionStore } from '../../store/sessions.js';
 import type { IssuedSessionLink } from './protocol.js';
 
@@ -39,10 +38,9 @@ export async function issueSessionLink(
   makerId: string,
 ): Promise<IssuedSessionLink | undefined> {
   const token = newToken(random);
-  const sessionId = newId();
-  const link = { accountId, makerId, sessionId, hash: digest(token), lifetimeMs: SESSION_LINK_MS };
-  const expiresAt = await store.addSessionLink(link, MOST_LINKS);
-  return expiresAt && { sessionId, token, expiresAt, expiresInSeconds: SESSION_LINK_MS / 1_000 };
+  const added = { accountId, makerId, hash: digest(token), lifetimeMs: SESSION_LINK_MS };
+  const link = await store.addSessionLink(added, MOST_LINKS);
+  return link && { ...link, token, expiresInSeconds: SESSION_LINK_MS / 1_000 };
 }
 
 /** The hash by which the store knows the link; undefined when the text is no token. */

@@ -5,6 +5,7 @@ import { newId } from '../../ids/new-id.js';
 import {
   type LinkAccount,
   type NewSession,
+  type NewSessionLink,
   type PageSession,
   SESSION_AGE_MS,
   SESSION_IDLE_MS,
@@ -179,22 +180,22 @@ async function insertLink(
 
 async function insertSessionLink(
   sql: Sql,
-  { accountId, makerId, sessionId, hash, lifetimeMs }: SessionLink,
+  { accountId, makerId, hash, lifetimeMs }: NewSessionLink,
   limit: number,
-): Promise<Date | undefined> {
+): Promise<SessionLink | undefined> {
   return sql.begin(async (tx) => {
-    const [link] = await tx<{ expiresAt: Date }[]>`
+    const [link] = await tx<SessionLink[]>`
       insert into sign_in_links (hash, account_id, expires_at, maker_id, session_id)
-      select ${hash}, account_id, now() + ${lifetimeMs}::float8 * interval '1 ms', id, ${sessionId}
+      select ${hash}, account_id, now() + ${lifetimeMs}::float8 * interval '1 ms', id, ${newId()}
       from sessions where id = ${makerId} and account_id = ${accountId} and ended_at is null
       on conflict (maker_id) do update set hash = excluded.hash, expires_at = excluded.expires_at,
         session_id = excluded.session_id, created_at = excluded.created_at
-      returning expires_at as "expiresAt"`;
+      returning session_id as "sessionId", expires_at as "expiresAt"`;
     await tx`
       delete from sign_in_links where expires_at <= now() or hash in (
         select hash from sign_in_links where account_id = ${accountId} and maker_id <> ${makerId}
         order by created_at desc, hash offset ${limit - 1})`;
-    return link?.expiresAt;
+    return link;
   });
 }
 

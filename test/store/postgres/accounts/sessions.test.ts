@@ -199,8 +199,8 @@ async function startLinks(t: ExecutionContext) {
   const started = await start(t);
   const { sessions, ann } = started;
   const begin = async (proof?: SignInProof) => (await sessions.create(ann, 100, { ...session(), proof }))!.id;
-  const link = (makerId: string, hash: string, limit = 10, sessionId = randomUUID()) =>
-    sessions.addSessionLink({ accountId: ann, makerId, sessionId, hash, lifetimeMs: 600_000 }, limit);
+  const link = (makerId: string, hash: string, limit = 10) =>
+    sessions.addSessionLink({ accountId: ann, makerId, hash, lifetimeMs: 600_000 }, limit);
   const isGood = async (hash: string) => (await sessions.accountOfLink(hash)) !== undefined;
   return { ...started, begin, link, isGood };
 }
@@ -209,9 +209,8 @@ test('a link of a session makes the session that it names, with the proof of its
   const { sql, sessions, ann, bob, begin, link } = await startLinks(t);
   const redeem = async (hash: string) => (await sessions.redeemLink(hash, 100, session()))?.id;
   const maker = await begin('login');
-  const sessionId = randomUUID();
-  const expiresAt = await link(maker, LINK, 10, sessionId);
-  t.true(Math.abs(expiresAt!.getTime() - Date.now() - 600_000) < 30_000);
+  const { sessionId, expiresAt } = (await link(maker, LINK))!;
+  t.true(Math.abs(expiresAt.getTime() - Date.now() - 600_000) < 30_000);
   await sql`update sessions set created_at = now() - interval '1 hour' where id = ${maker}`;
   t.is(await redeem(LINK), sessionId);
   t.is(await redeem(LINK), undefined);
@@ -227,7 +226,7 @@ test('a link of a session makes the session that it names, with the proof of its
   await link(await begin(), LINK);
   t.false(await isProven((await redeem(LINK))!, 2), 'an API key is no proof');
   const mine = (await sessions.create(ann, 100, session()))!.id;
-  const bobs = { accountId: bob, makerId: mine, sessionId: randomUUID(), hash: hashOf(1), lifetimeMs: 600_000 };
+  const bobs = { accountId: bob, makerId: mine, hash: hashOf(1), lifetimeMs: 600_000 };
   t.is(await sessions.addSessionLink(bobs, 10), undefined, 'the session is of another account');
 
   await sessions.addLink(ann, LINK, undefined, 10);
@@ -237,9 +236,8 @@ test('a link of a session makes the session that it names, with the proof of its
 test('a link of a session ends with it, is withdrawn, and gives way to the next one', async (t) => {
   const { sql, sessions, ann, bob, begin, link, isGood } = await startLinks(t);
   const maker = await begin('link');
-  const sessionId = randomUUID();
   await link(maker, hashOf(1));
-  await link(maker, hashOf(2), 10, sessionId);
+  const { sessionId } = (await link(maker, hashOf(2)))!;
   t.deepEqual([await isGood(hashOf(1)), await isGood(hashOf(2))], [false, true]);
   t.false(await sessions.withdrawLink(bob, sessionId));
   t.false(await sessions.withdrawLink(ann, 'x'));
