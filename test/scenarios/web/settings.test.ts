@@ -190,6 +190,14 @@ testInBrowser('a phone is signed in by the code that a browser shows, which says
   await page.getByText('Signed in on Firefox on Android.').waitFor();
   t.is(await code.count(), 0);
   t.deepEqual(await accessibilityFaults(window), []);
+  // A code whose time is over is not shown any more.
+  await page.route('**/api/sessions/links', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), expiresInSeconds: 1 } });
+  });
+  await show.click();
+  await page.getByText('The time of the code is over. Show a new one.').waitFor();
+  t.is(await code.count(), 0);
   // The phone is a device like the others.
   await page.getByRole('button', { name: 'Sign out: Firefox on Android' }).click();
   await phone.page.getByLabel('API key').waitFor();
