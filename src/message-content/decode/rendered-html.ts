@@ -16,7 +16,9 @@ const heading = (selector: string) => ({ selector, options: { uppercase: false }
 const render = compile({
   wordwrap: false,
   baseElements: { selectors: [] },
-  formatters: { alternative: ({ attribs }, _walk, builder) => builder.addInline(attribs['alt'] ?? '') },
+  formatters: {
+    alternative: ({ attribs }, _walk, builder) => builder.addInline(attribs['alt'] ? ` ${attribs['alt']} ` : ''),
+  },
   selectors: [
     { selector: 'a', options: { ignoreHref: true } },
     { selector: 'img', format: 'alternative' },

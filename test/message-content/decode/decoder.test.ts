@@ -89,7 +89,7 @@ test('a body in base64 ends at its padding, whichever decoder reads it', async (
 test('HTML becomes the text that a reader sees', async (t) => {
   const decoder = decoderFor(t, PATIENT);
   const { text } = await decoder.bodies(htmlIndex, reader(html), ALICE);
-  t.is(text, 'Two words\n\n * one\n * two\n\nCathere');
+  t.is(text, 'Two words\n\n * one\n * two\n\nCat here');
 });
 
 test('a long message of many parts: the first are read by mailparser, all are read', async (t) => {

@@ -5,6 +5,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { EventSource } from 'eventsource';
 import { CLIENT_EVENT_TYPES } from '../../../src/gateways/events/client-events.js';
 import type { Teardown } from '../database/embedded-database.js';
+import { startHub } from './hub-start.js';
 
 export interface StockFollower {
   readonly name: string;
@@ -115,7 +116,7 @@ class HubFollower extends Events implements StockFollower {
 
   async wake(): Promise<void> {
     this.#hub.baseUrl = this.#url();
-    await this.#hub.start();
+    await startHub(this.#hub);
     await this.#resume();
   }
 

@@ -3,6 +3,7 @@
 // after each reconnection, and must then show the true one.
 import { type HubConnection, HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr';
 import type { TestAccount } from '../../../../dev/node-accounts.js';
+import { startHub } from '../../../support/clients/hub-start.js';
 import type { Target } from './load.js';
 
 export interface FollowerOptions {
@@ -77,7 +78,7 @@ export class Follower {
   }
 
   async start(): Promise<void> {
-    await this.#hub.start();
+    await startHub(this.#hub);
     await this.#begin();
   }
 
