@@ -12,7 +12,7 @@ import {
   type SentRecipients,
 } from '../../limits/sending.js';
 import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
-import { parkQueue, unparkQueue } from '../outbound/parked-queue.js';
+import { parkQueue, unparkQueue, unparkRest } from '../outbound/parked-queue.js';
 import { announce } from './directory-changes.js';
 
 interface AccountRow {
@@ -76,27 +76,28 @@ export function postgresSending(sql: Sql): SendingStore {
       ),
     setDomain: (name, setting) =>
       changed(sql, (tx) => tx`update domains set ${tx(columnsOf(setting))} where name = ${name}`),
-    suspend: (accountId, { by, reason }, notice) =>
-      changed(
+    async suspend(accountId, { by, reason }, notice) {
+      const isSuspended = await changed(
         sql,
-        async (tx) => {
-          const updated = await tx`
-            update accounts set suspended_at = coalesce(suspended_at, now()), suspended_by = ${by},
-              suspended_reason = coalesce(${reason}::text, suspended_reason, '')
-            where id = ${accountId} and not unclaimed and (${by} = 'operator' or suspended_at is null)`;
-          if (updated.count > 0) await parkQueue(tx, accountId);
-          return updated;
-        },
+        (tx) => tx`
+          update accounts set suspended_at = coalesce(suspended_at, now()), suspended_by = ${by},
+            suspended_reason = coalesce(${reason}::text, suspended_reason, '')
+          where id = ${accountId} and not unclaimed and (${by} = 'operator' or suspended_at is null)`,
         notice,
-      ),
-    resume: (accountId, by) =>
-      changed(sql, async (tx) => {
+      );
+      if (isSuspended) await parkQueue(sql, accountId);
+      return isSuspended;
+    },
+    async resume(accountId, by) {
+      await unparkQueue(sql, accountId, by);
+      return changed(sql, async (tx) => {
         const updated = await tx`
           update accounts set suspended_at = null, suspended_by = null, suspended_reason = null, resumed_at = now()
           where id = ${accountId} and suspended_at is not null and suspended_by = coalesce(${by ?? null}, suspended_by)`;
-        if (updated.count > 0) await unparkQueue(tx, accountId);
+        if (updated.count > 0) await unparkRest(tx, accountId);
         return updated;
-      }),
+      });
+    },
     notice: (owner, period, notice) =>
       guarded(() =>
         sql.begin(async (tx) => {

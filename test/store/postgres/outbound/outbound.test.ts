@@ -140,7 +140,7 @@ test('what a suspended account has queued is not read by a look at the queue, an
   const { sql, outbound, account } = await world(t);
   const [suspended, other] = [await account(), await account()];
   const sending = postgresSending(sql);
-  const queued = Array.from({ length: 200 }, (_, i) => email({ nextRetryAt: T0 - i * MINUTE }));
+  const queued = Array.from({ length: 400 }, (_, i) => email({ nextRetryAt: T0 - i * MINUTE }));
   const report = email({
     status: 'Sending',
     nextRetryAt: null,
@@ -166,8 +166,11 @@ test('what a suspended account has queued is not read by a look at the queue, an
 
   t.true(await sending.suspend(suspended.id, { by: 'operator', reason: null }));
   t.is((await sending.accounts([suspended.id]))[0]!.suspension?.reason, 'unpaid');
+  t.false(await sending.resume(suspended.id, 'server'));
+  t.is(await candidates(), 1, 'who may not resume unparks nothing');
   t.true(await sending.resume(suspended.id));
-  t.is((await outbound.due(all, 500, [], [])).length, 202);
+  t.is((await outbound.due(all, 500, [], [])).length, 402);
+  t.is(await candidates(), 402);
   t.is((await outbound.interrupted(all, 'me', 10, [])).length, 1);
   t.true(await sending.suspend(suspended.id, { by: 'operator', reason: null }));
   t.is((await sending.accounts([suspended.id]))[0]!.suspension?.reason, '');
