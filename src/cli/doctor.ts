@@ -2,9 +2,7 @@
 import type { Command } from 'commander';
 import { createResolver } from '../net/dns/resolver.js';
 import { keptNodeId, readConfig } from '../node/config/config.js';
-import { examine } from '../node/doctor/doctor.js';
 import type { Finding, FindingStatus } from '../node/doctor/finding.js';
-import { openSubject } from '../node/doctor/open-subject.js';
 import { holderOf } from '../store/local/data-directory.js';
 import { domainName } from './arguments.js';
 import { CommandError, inert, reporting } from './output.js';
@@ -43,6 +41,11 @@ async function diagnose({ domain, blocklist }: DoctorOptions): Promise<readonly 
   const only = domain === undefined ? undefined : domainName(domain);
   const blockLists = blocklist === undefined ? [] : blocklist === true ? [BLOCK_LIST] : zonesOf(blocklist);
   const over = new AbortController();
+  // The help of all commands does not need the checks, which are large.
+  const [{ examine }, { openSubject }] = await Promise.all([
+    import('../node/doctor/doctor.js'),
+    import('../node/doctor/open-subject.js'),
+  ]);
   try {
     return await examiningStore(async (sql) => {
       const { dataDir } = config;

@@ -16,7 +16,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   export: [...STORE, 'entities', 'iconv-lite', 'libmime'],
   backup: [...STORE, 'age-encryption', 'fzstd'],
   restore: [...STORE, 'age-encryption', 'fzstd'],
-  doctor: [...STORE, 'lru-cache', 'mailauth', 'nats', 'rxjs'],
+  doctor: [...STORE, 'lru-cache'],
   setup: [...STORE, 'lru-cache'],
 };
 
@@ -63,6 +63,12 @@ test('a command loads only the packages that it needs', (t) => {
   for (const [name, file] of files)
     t.deepEqual(reached(`dist/src/cli/${file}`).packages, [...(PACKAGES[name] ?? STORE)].sort(), name);
   t.deepEqual(reached('dist/src/cli/main.js').packages, ['commander']);
+});
+
+test('a node that is alone does not load the client of NATS', (t) => {
+  const { packages } = reached('dist/src/node/node.js');
+  t.true(packages.includes('rxjs'));
+  t.false(packages.includes('nats'));
 });
 
 test('the program is small before it has read its command line', (t) => {

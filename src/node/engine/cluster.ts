@@ -3,7 +3,7 @@ import { createOwnership } from '../../actors/runtime/ownership/leased-ownership
 import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
 import type { Transport } from '../../actors/runtime/transport/transport.js';
 import { localTransport } from '../../actors/runtime/transport/transport-local.js';
-import { natsTransport } from '../../actors/runtime/transport/transport-nats.js';
+import type { NatsTransportOptions } from '../../actors/runtime/transport/transport-nats.js';
 import { clock } from '../../store/clock.js';
 import { newId } from '../../store/ids/new-id.js';
 import { postgresLeases } from '../../store/postgres/leases.js';
@@ -24,6 +24,12 @@ export interface ClusterAccess {
   readonly failed: Promise<never>;
 }
 
+/** A node alone does not load the client of NATS. */
+async function busTransport(options: NatsTransportOptions): Promise<Transport> {
+  const { natsTransport } = await import('../../actors/runtime/transport/transport-nats.js');
+  return natsTransport(options);
+}
+
 export async function joinCluster(context: EngineContext): Promise<ClusterAccess> {
   const { config, log, lifecycle, node } = context;
   const { nodeId, breaker, leaseSql } = node;
@@ -34,7 +40,7 @@ export async function joinCluster(context: EngineContext): Promise<ClusterAccess
   const transport =
     servers === undefined
       ? localTransport({ log })
-      : await natsTransport({ servers, clusterId: await leases.clusterId(), nodeId, log });
+      : await busTransport({ servers, clusterId: await leases.clusterId(), nodeId, log });
   lifecycle.add('transport', () => transport.close());
   let displaced = () => {};
   const failed = new Promise<never>((_, reject) => {
