@@ -21,7 +21,7 @@ export async function bundle(dist) {
     entryPoints: { main: 'src/cli/main.ts', worker: 'src/message-content/decode/worker.ts' },
     outdir: program,
     bundle: true,
-    // Commands load the code of a server only when they serve.
+    // Each command loads its own code only.
     splitting: true,
     platform: 'node',
     format: 'esm',
