@@ -9,10 +9,11 @@ import { stripVTControlCharacters } from 'node:util';
 import { temporaryDirectory } from '../dev/temporary-directory.js';
 import { RUN_SERVER, startTestServer } from './support/database/embedded-database.js';
 import { ENDED_FILES } from './support/run/ended-file.js';
+import { spread, TEST_ORDER } from './support/run/file-order.js';
 import { TEST_TIMES } from './support/run/file-turns.js';
 import { GroupedLines } from './support/run/grouped-lines.js';
 import { groupFiles } from './support/run/groups.js';
-import { startsNode } from './support/run/node-files.js';
+import { startsCluster, startsNode } from './support/run/node-files.js';
 
 const AVA = 'node_modules/ava/entrypoints/cli.mjs';
 const TESTS = 'dist/test';
@@ -37,7 +38,13 @@ const count = withNodes.length + withoutNodes.length;
 const groups = `dist/test-groups/${process.pid}`;
 // A few files that are named in the arguments run as under AVA itself.
 const areFew = named.length > 0 && named.length <= FEW_FILES;
-const entries = [...withNodes, ...(areFew ? withoutNodes : groupFiles(withoutNodes, groups))];
+const clusters = withNodes.filter(startsCluster).sort();
+// Tests of whole nodes take longest, and would otherwise run alone at the end, one processor idle.
+const others = [
+  ...withNodes.filter((file) => !startsCluster(file)).sort(),
+  ...(areFew ? withoutNodes : groupFiles(withoutNodes, groups)),
+];
+const entries = spread(clusters, others);
 
 const began = Date.now();
 let tests = 0;
@@ -47,6 +54,8 @@ const server = await startTestServer();
 const progress = temporaryDirectory('mansio-test-run-');
 const ended = join(progress, 'ended');
 const times = join(progress, 'times');
+const order = join(progress, 'order');
+writeFileSync(order, JSON.stringify(entries.map((file) => resolve(file))));
 for (const file of [ended, times]) writeFileSync(file, '');
 const lines = new GroupedLines(times);
 const ava = startAva();
@@ -72,6 +81,7 @@ function startAva(): ChildProcess {
       [RUN_SERVER]: String(server.port),
       [ENDED_FILES]: ended,
       [TEST_TIMES]: times,
+      [TEST_ORDER]: order,
     },
   });
   createInterface({ input: child.stdout! }).on('line', (line) => {

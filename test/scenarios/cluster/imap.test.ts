@@ -13,8 +13,8 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 const SESSIONS = 4;
-/** In ms, between two rounds of a session: some session waits for an answer most of the time, and the nodes can take over. */
-const PAUSE_MS = 20;
+/** In ms, between two rounds of a session: the nodes have time to take over, and other tests to run. */
+const PAUSE_MS = 100;
 /** In ms. All answers wait while a mailbox has no owner. */
 const PATIENCE_MS = 300_000;
 /** Answers between two kills of random sessions. */
@@ -281,7 +281,7 @@ serialTestWith('nats-server')(
     const run = stress({
       servers,
       users: users.slice(0, 2),
-      clients: 6,
+      clients: 3,
       commands: 100_000,
       seed: 5,
       onAnswer() {

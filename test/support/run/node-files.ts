@@ -1,4 +1,4 @@
-// Finds the test files that start nodes, and those that affect their whole process: the file, or a module of test or dev that it imports,
+// Finds the test files that start nodes or clusters, and those that affect their whole process: the file, or a module of test or dev that it imports,
 // does so.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -7,9 +7,17 @@ import { fileURLToPath } from 'node:url';
 const IMPORTS = /(?:from|import)\s*\(?\s*'(\.[^']+\.js)'/g;
 const TESTS = fileURLToPath(new URL('../../', import.meta.url));
 const DEV = fileURLToPath(new URL('../../../dev/', import.meta.url));
+const CLUSTERS = [
+  `${DEV}local-cluster.js`,
+  `${TESTS}scenarios/cluster/support/processes.js`,
+  `${TESTS}scenarios/cluster/support/three-machines.js`,
+];
 
 /** `file` is a compiled test file: the compilation has removed imports of types. */
 export const startsNode = leadsTo((path) => path === `${DEV}node-process.js`);
+
+/** True when the file starts several nodes at once. */
+export const startsCluster = leadsTo((path) => CLUSTERS.includes(path));
 
 export function leadsTo(isFound: (path: string, text: string) => boolean): (file: string) => boolean {
   const known = new Map<string, boolean>();
