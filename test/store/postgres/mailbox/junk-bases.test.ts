@@ -49,52 +49,58 @@ async function domain() {
   return { name, teach, store, isDue, age };
 }
 
-test('a domain gets a base when three accounts have words, once a day; unclaimed mailboxes teach nothing', async (t) => {
-  const { name, teach, store, isDue, age } = await domain();
-  await teach(learnt());
-  await teach(learnt());
-  await teach(Buffer.of());
-  const unclaimed = await teach(learnt());
-  await sql`update accounts set unclaimed = true where id = ${unclaimed}`;
-  t.false(await isDue());
-  await teach(learnt());
-  t.true(await isDue());
-  t.is((await store.wordsOfDomain(name, 50)).length, 3);
-  t.is((await store.wordsOfDomain(name, 2)).length, 2);
-  await store.putBase(name, undefined);
-  t.is((await store.bases([name])).size, 0);
-  await age('50 minutes');
-  t.false(await isDue());
-  await age('61 minutes');
-  t.true(await isDue(), 'an empty one is tried again after an hour');
-  await store.putBase(name, Buffer.from('words'));
-  t.is(Buffer.from((await store.bases([name, 'x.test'])).get(name)!).toString(), 'words');
-  await age('23 hours');
-  t.false(await isDue());
-  await age('25 hours');
-  t.true(await isDue());
-});
+test.serial(
+  'a domain gets a base when three accounts have words, once a day; unclaimed mailboxes teach nothing',
+  async (t) => {
+    const { name, teach, store, isDue, age } = await domain();
+    await teach(learnt());
+    await teach(learnt());
+    await teach(Buffer.of());
+    const unclaimed = await teach(learnt());
+    await sql`update accounts set unclaimed = true where id = ${unclaimed}`;
+    t.false(await isDue());
+    await teach(learnt());
+    t.true(await isDue());
+    t.is((await store.wordsOfDomain(name, 50)).length, 3);
+    t.is((await store.wordsOfDomain(name, 2)).length, 2);
+    await store.putBase(name, undefined);
+    t.is((await store.bases([name])).size, 0);
+    await age('50 minutes');
+    t.false(await isDue());
+    await age('61 minutes');
+    t.true(await isDue(), 'an empty one is tried again after an hour');
+    await store.putBase(name, Buffer.from('words'));
+    t.is(Buffer.from((await store.bases([name, 'x.test'])).get(name)!).toString(), 'words');
+    await age('23 hours');
+    t.false(await isDue());
+    await age('25 hours');
+    t.true(await isDue());
+  },
+);
 
-test('a base is made of what the accounts have taught; it is emptied when they are gone, and ends with its domain', async (t) => {
-  const { name, teach, store, age } = await domain();
-  const accounts = [await teach(learnt()), await teach(learnt()), await teach(learnt())];
-  const made = async (isThere: boolean) => {
-    const bases = startJunkBases({ store, log: pino({ level: 'silent' }), intervalMs: 3_600_000 });
-    await until(async () => (await store.bases([name])).has(name) === isThere);
-    await bases.stop();
-  };
-  await made(true);
-  const base = JunkWords.from((await store.bases([name])).get(name)!);
-  t.deepEqual([...base.known()], [7, 8]);
-  t.true(base.junkAt(base.placeOf(7)) > 0 && base.junkAt(base.placeOf(8)) === 0);
-  await postgresDirectory(sql, 1).deleteAccount(accounts[0]!);
-  await age('25 hours');
-  await made(false);
-  await store.putBase(name, Buffer.from('words'));
-  await sql`delete from junk_words`;
-  await sql`delete from accounts where split_part(email, '@', 2) = ${name}`;
-  await sql`delete from domains where name = ${name}`;
-  t.is((await store.bases([name])).size, 0);
-  await store.putBase(name, Buffer.from('words'));
-  t.is((await store.bases([name])).size, 0, 'a domain that is not hosted has none');
-});
+test.serial(
+  'a base is made of what the accounts have taught; it is emptied when they are gone, and ends with its domain',
+  async (t) => {
+    const { name, teach, store, age } = await domain();
+    const accounts = [await teach(learnt()), await teach(learnt()), await teach(learnt())];
+    const made = async (isThere: boolean) => {
+      const bases = startJunkBases({ store, log: pino({ level: 'silent' }), intervalMs: 3_600_000 });
+      await until(async () => (await store.bases([name])).has(name) === isThere);
+      await bases.stop();
+    };
+    await made(true);
+    const base = JunkWords.from((await store.bases([name])).get(name)!);
+    t.deepEqual([...base.known()], [7, 8]);
+    t.true(base.junkAt(base.placeOf(7)) > 0 && base.junkAt(base.placeOf(8)) === 0);
+    await postgresDirectory(sql, 1).deleteAccount(accounts[0]!);
+    await age('25 hours');
+    await made(false);
+    await store.putBase(name, Buffer.from('words'));
+    await sql`delete from junk_words`;
+    await sql`delete from accounts where split_part(email, '@', 2) = ${name}`;
+    await sql`delete from domains where name = ${name}`;
+    t.is((await store.bases([name])).size, 0);
+    await store.putBase(name, Buffer.from('words'));
+    t.is((await store.bases([name])).size, 0, 'a domain that is not hosted has none');
+  },
+);
