@@ -26,7 +26,7 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** In ms. A node that is silent for this long counts as gone; default 5,000. */
   readonly answerMs?: number;
-  /** In ms. A reader repeats a request for this long, default 30,000: a user waits this long. */
+  /** In ms. A reader repeats a request for this long, default 60,000: a user waits half of it, on a machine that is less busy. */
   readonly patienceMs?: number;
   /** Messages that a sender sends to a node before it goes to the next; default 20. */
   readonly perConnection?: number;
@@ -44,7 +44,7 @@ export class Load {
   #awaited = 0;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
-    const { readers = 2, pauseMs = 10, answerMs = 5_000, patienceMs = 30_000, perConnection = 20 } = options;
+    const { readers = 2, pauseMs = 10, answerMs = 5_000, patienceMs = 60_000, perConnection = 20 } = options;
     const work = {
       targets,
       accounts,

@@ -9,6 +9,7 @@ import { defaultSigningKey } from '../../../support/default-signing-key.js';
 import { startTestNode, type TestNode } from '../../../support/node.js';
 import { eventually } from './eventually.js';
 import { Load, type Target } from './load.js';
+import { ROLLING_ANSWER_MS } from './roll.js';
 
 export interface Processes {
   readonly node: TestNode;
@@ -88,7 +89,8 @@ export async function startProcesses(
         RESTARTED_MS,
       )),
     load() {
-      const load = new Load(() => [target], made, {});
+      // A process that drains, or starts beside others, may take long on a busy machine; none of them hangs.
+      const load = new Load(() => [target], made, { answerMs: ROLLING_ANSWER_MS });
       t.teardown(() => load.stop());
       return load;
     },
