@@ -4,6 +4,7 @@
 import type { Page } from 'playwright-core';
 import { findProgram } from '../../../dev/executables.js';
 import { storeOf } from '../../../dev/node-accounts.js';
+import { inTime } from '../../../src/concurrency/time-bounds.js';
 import {
   accessibilityFaults,
   browserOfFile,
@@ -36,17 +37,9 @@ async function until(page: Page, isIt: () => Promise<boolean>): Promise<void> {
 }
 
 /** A step that Playwright does not bound fails before the test does, and its stack says which one it is. */
-async function within<T>(step: Promise<T>): Promise<T> {
+function within<T>(step: Promise<T>): Promise<T> {
   const late = new Error(`no answer in ${STEP_MS} ms`);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const ending = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late), STEP_MS);
-  });
-  try {
-    return await Promise.race([step, ending]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return inTime(step, STEP_MS, () => late);
 }
 
 testInBrowser('notifications are turned on by a click, open their email, and end with the session', async (t) => {

@@ -1,5 +1,5 @@
-// Finds the test files that start nodes or clusters, and those that affect their whole process: the file, or a module of test or dev that it imports,
-// does so.
+// Finds the test files that start nodes or clusters, and those that affect their whole process: the file, or a module of test or dev that it
+// imports, does so.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -26,7 +26,10 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** In ms. A node that is silent for this long counts as gone; default 5,000. */
   readonly answerMs?: number;
-  /** In ms. A reader repeats a request for this long, default 60,000: a user waits half of it, on a machine that is less busy. */
+  /**
+   * In ms. A reader repeats a request for this long, default 60,000: statements wait on dead connections for 15 s, and on a busy machine each
+   * answer is late.
+   */
   readonly patienceMs?: number;
   /** Messages that a sender sends to a node before it goes to the next; default 20. */
   readonly perConnection?: number;
