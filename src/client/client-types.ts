@@ -145,6 +145,19 @@ export interface KnownEmails {
   find(id: string): KnownEmail | undefined;
 }
 
+/** Emails of an action that nobody could name: the server is asked for them when the action is sent. */
+export interface UnnamedEmails {
+  /** A list with an item per thread. */
+  readonly query: Omit<ListQuery, 'threadId'>;
+  /** For each item, the emails that it names, the newest first. Emails of the item that are newer are not meant. */
+  readonly items: readonly (readonly string[])[];
+}
+
+/** What is known of the emails of an action, and those that belong to it without a name. */
+export interface ActionEmails extends KnownEmails {
+  readonly unnamed?: UnnamedEmails | undefined;
+}
+
 /** The emails that a list had when it was asked; what comes later is not among them. */
 export interface FoundEmails extends KnownEmails {
   /** All of them; `ids` are the newest 20,000. */
@@ -166,23 +179,26 @@ export interface Action {
   undo(): Promise<void>;
 }
 
-/** `found` tells what was known of emails that no list shows, so that `undo` restores them too. */
+/**
+ * `found` tells what was known of emails that no list shows, so that `undo` restores them too, and which emails of items belong to the action
+ * that they do not name.
+ */
 export interface Actions {
-  markRead(ids: readonly string[], isRead: boolean, found?: KnownEmails): Action;
-  flag(ids: readonly string[], isFlagged: boolean, found?: KnownEmails): Action;
+  markRead(ids: readonly string[], isRead: boolean, found?: ActionEmails): Action;
+  flag(ids: readonly string[], isFlagged: boolean, found?: ActionEmails): Action;
   /** `to`, `from`: id of a folder, or a role. Without `from` the emails leave every folder. */
   move(
     ids: readonly string[],
     folders: { readonly to: string; readonly from?: string | undefined },
-    found?: KnownEmails,
+    found?: ActionEmails,
   ): Action;
   /**
    * For good; with `from`, ids or roles, only those emails that are in one of these folders when the server is asked, which may be much
    * later. `undo` rejects once the server has been asked.
    */
-  delete(ids: readonly string[], folders?: { readonly from?: readonly string[] }): Action;
-  label(ids: readonly string[], labelId: string, found?: KnownEmails): Action;
-  unlabel(ids: readonly string[], labelId: string, found?: KnownEmails): Action;
+  delete(ids: readonly string[], folders?: { readonly from?: readonly string[] }, found?: ActionEmails): Action;
+  label(ids: readonly string[], labelId: string, found?: ActionEmails): Action;
+  unlabel(ids: readonly string[], labelId: string, found?: ActionEmails): Action;
 }
 
 /** What an authenticator is asked, in JSON, as libraries over `navigator.credentials` and its own `parse…FromJSON` take it. */

@@ -2,8 +2,10 @@
 // Failures that pass (no network, rates, a node without the account) are waited for; a refusal ends the action. The storage has what waits, so
 // that it is sent also when the client has ended meanwhile.
 import type { Subscription } from 'rxjs';
+import type { FoundEmails, KnownEmails, UnnamedEmails } from '../client-types.js';
 import { onReturn } from '../hub/environment.js';
 import { Pause, pauseAfter } from '../hub/pause.js';
+import { foundEmails } from '../lists/found-emails.js';
 import type { KeptAccount } from '../offline/kept-account.js';
 import { isPassing, Refusal } from '../refusal.js';
 import type { Rest } from '../rest.js';
@@ -14,11 +16,23 @@ const BULK = 1_000;
 /** With a storage, the first action waits at most this long for what earlier clients have left there. ms */
 const TAKE_OVER_MS = 2_000;
 
+/** What the storage has of a change. */
+export interface StoredAction {
+  readonly ids: readonly string[];
+  readonly change: Change;
+  readonly unnamed?: UnnamedEmails | undefined;
+}
+
 export interface QueuedChange {
   /** Its name in the storage; the names sort by time. */
   readonly key: string;
-  readonly ids: readonly string[];
+  /** Once the server has named the others, these are all. */
+  ids: readonly string[];
   readonly change: Change;
+  /** Emails that are to be changed too; undefined when all are named. */
+  unnamed: UnnamedEmails | undefined;
+  /** The server has named them, and said what they are before the change. */
+  readonly named: (ids: readonly string[], known: KnownEmails) => void;
   /** The server has handled these emails; others may be among them. */
   readonly progressed: (ids: readonly string[]) => void;
   readonly carriedOut: () => void;
@@ -167,12 +181,27 @@ export class ActionQueue {
     return true;
   }
 
-  #store({ key, ids, change }: QueuedChange): void {
-    this.#storage.write('actions', key, { ids, change });
+  #store({ key, ids, change, unnamed }: QueuedChange): void {
+    const stored: StoredAction = { ids, change, ...(unnamed && { unnamed }) };
+    this.#storage.write('actions', key, stored);
+  }
+
+  /** A client that goes on with a part of the change finds the emails by name: those that were moved are in their items no more. */
+  async #name(queued: QueuedChange): Promise<void> {
+    const { unnamed } = queued;
+    if (unnamed === undefined) return;
+    const { query, items } = unnamed;
+    const found = await this.#persist([queued], () => foundEmails(this.#rest, query, items.flat()));
+    const others = items.flatMap((item) => restOf(item, found));
+    queued.unnamed = undefined;
+    queued.ids = [...new Set([...queued.ids, ...others])];
+    queued.named(others, found);
+    this.#store(queued);
   }
 
   async #send(batch: readonly QueuedChange[]): Promise<void> {
     const { change } = batch[0]!;
+    for (const queued of batch) await this.#name(queued);
     const ids = [...new Set(batch.flatMap((queued) => queued.ids))];
     const isOver = () => batch.every((queued) => this.#stopped.has(queued) || !this.#unsettled.has(queued));
     for (let at = 0; at < ids.length && !isOver(); at += BULK) {
@@ -211,11 +240,10 @@ export class ActionQueue {
   }
 
   /** Repeats a request until it is answered: all of these may be repeated without harm. */
-  async #persist(batch: readonly QueuedChange[], request: () => Promise<unknown>): Promise<void> {
+  async #persist<T>(batch: readonly QueuedChange[], request: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
-        await request();
-        return;
+        return await request();
       } catch (error) {
         if (!isPassing(error) || this.#isClosed) throw error;
         const asked = error instanceof Refusal ? error.retryAfterMs : undefined;
@@ -225,4 +253,10 @@ export class ActionQueue {
       }
     }
   }
+}
+
+/** The emails of an item from the newest one on that it names and still has; the server gives the newest first. */
+function restOf(named: readonly string[], found: FoundEmails): readonly string[] {
+  const all = named.map((id) => found.thread(id)).find((thread) => thread !== undefined) ?? [];
+  return all.slice(all.findIndex((id) => named.includes(id)));
 }

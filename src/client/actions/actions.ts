@@ -1,11 +1,11 @@
 // The actions on emails: each is shown at once, sent in its turn, and can be taken back. What it has really changed is known from the emails
 // that are shown and, for others, from the events of the log.
 import { ReplaySubject, type Subscription, take } from 'rxjs';
-import type { Action, Actions, KnownEmail, KnownEmails, LateRefusal } from '../client-types.js';
+import type { Action, ActionEmails, Actions, KnownEmail, KnownEmails, LateRefusal } from '../client-types.js';
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
 import { isSignedOut } from '../refusal.js';
-import type { ActionQueue, QueuedChange } from './action-queue.js';
+import type { ActionQueue, QueuedChange, StoredAction } from './action-queue.js';
 import type { Change, Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
 
 /** After the reply the lists still get the change: its overlay stays for this time. ms */
@@ -23,14 +23,14 @@ export interface ActionParts {
 type Before = Partial<KnownEmail>;
 
 export function actionsOf(parts: ActionParts): Actions {
-  const act = (ids: readonly string[], change: Change, found?: KnownEmails): Action =>
+  const act = (ids: readonly string[], change: Change, found?: ActionEmails): Action =>
     new OptimisticAction([...new Set(ids)], change, parts, { found });
   return {
     markRead: (ids, isRead, found) => act(ids, { kind: 'mark', isRead }, found),
     flag: (ids, isFlagged, found) => act(ids, { kind: 'flag', isFlagged }, found),
     move: (ids, { to, from }, found) =>
       act(ids, { kind: 'move', to: idOf(to, parts), from: from && idOf(from, parts) }, found),
-    delete: (ids, { from } = {}) => act(ids, { kind: 'delete', ...(from && { from }) }),
+    delete: (ids, { from } = {}, found) => act(ids, { kind: 'delete', ...(from && { from }) }, found),
     label: (ids, labelId, found) => act(ids, { kind: 'label', labelId }, found),
     unlabel: (ids, labelId, found) => act(ids, { kind: 'unlabel', labelId }, found),
   };
@@ -43,8 +43,11 @@ export function restoreActions(
   refused: (refusal: LateRefusal) => void,
 ): void {
   const restored = values.map(({ key, value }) => {
-    const { ids, change } = value as { readonly ids: readonly string[]; readonly change: Change };
-    const action = new OptimisticAction(ids, change, parts, { restoredKey: key });
+    const { ids, change, unnamed } = value as StoredAction;
+    const action = new OptimisticAction(ids, change, parts, {
+      restoredKey: key,
+      found: { find: () => undefined, unnamed },
+    });
     action.done.catch((error: Error) => refused({ ids, error }));
     return action;
   });
@@ -65,8 +68,7 @@ function newKey(): string {
 const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder)?.id ?? folder;
 
 interface ActionOrigin {
-  /** What is known of emails that no list shows. */
-  readonly found?: KnownEmails | undefined;
+  readonly found?: ActionEmails | undefined;
   /** The key of an action of an earlier client, which the caller gives back to the queue. */
   readonly restoredKey?: string;
 }
@@ -75,7 +77,7 @@ class OptimisticAction implements Action {
   readonly done: Promise<void>;
   readonly progress$ = new ReplaySubject<number>(1);
   readonly queued: QueuedChange;
-  readonly #ids: ReadonlySet<string>;
+  readonly #ids: Set<string>;
   /** Emails that the server has handled. */
   readonly #handled = new Set<string>();
   readonly #change: Change;
@@ -114,6 +116,8 @@ class OptimisticAction implements Action {
       key: restoredKey ?? newKey(),
       ids,
       change,
+      unnamed: found?.unnamed,
+      named: (others, known) => this.#include(others, known),
       progressed: (handled) => {
         for (const id of handled) if (this.#ids.has(id)) this.#handled.add(id);
         this.progress$.next(this.#handled.size);
@@ -134,6 +138,16 @@ class OptimisticAction implements Action {
     };
     parts.overlays.add(this.#overlay);
     if (restoredKey === undefined) parts.queue.add(this.queued);
+  }
+
+  #include(others: readonly string[], known: KnownEmails): void {
+    for (const id of others) {
+      const before = known.find(id);
+      if (this.#ids.has(id) || before === undefined) continue;
+      this.#ids.add(id);
+      this.#before.set(id, before);
+      this.#known.add(id);
+    }
   }
 
   undo(): Promise<void> {

@@ -2,7 +2,7 @@
 // account.
 import type { Profile } from '../../../src/client/generated/rest.js';
 import { KeptAccount } from '../../../src/client/offline/kept-account.js';
-import { NotFound, Refusal } from '../../../src/client/refusal.js';
+import { NetworkFault, NotFound, Refusal } from '../../../src/client/refusal.js';
 import test from '../../support/test.js';
 import { until } from '../../support/until.js';
 import { MemoryStorage } from '../offline/memory-storage.js';
@@ -157,4 +157,50 @@ test('what is refused later is told and put right; for somebody else nothing is 
   next.queue.drop(new Refusal(401, {}));
   await t.throwsAsync(waiting.done, { instanceOf: Refusal });
   t.is(next.sent.length, 2);
+});
+
+test('emails that nobody could name are named by the server when the action is sent, and come back with the others', async (t) => {
+  const window = new MemoryStorage();
+  const first = world(three(), new KeptAccount(window));
+  await first.storage.confirm(profile);
+  first.replies.push(() => Promise.reject(new NetworkFault('No network')), silence);
+  const query = { folder: 'inbox', groupByThread: true };
+  const unnamed = { query, items: [['c', 'a']] };
+  first.act.move(['a', 'b', 'c'], { to: 'archive' }, { find: () => undefined, unnamed });
+  await until(() => first.sent.length === 1);
+  await stored(first);
+  window.end();
+
+  // An email that has come since is the newest of its item.
+  const of = { isRead: false, isFlagged: false, folderIds: ['inbox-id'] };
+  const found = { totalCount: 4, groups: [{ emailIds: ['d', 'c', 'hidden', 'a'], ...of }], threads: [[0, 1, 2, 3]] };
+  const second = new MemoryStorage(window);
+  const next = world(three(), new KeptAccount(second));
+  next.replies.push(
+    () => Promise.resolve(found),
+    () => Promise.reject(new NetworkFault('The node is killed')),
+    silence,
+  );
+  await next.storage.assume();
+  await until(() => next.sent.length === 2);
+  t.deepEqual(next.sent[1]!.body, { emailIds: ['a', 'b', 'c', 'hidden'], folderId: 'archive-id' });
+  await stored(next);
+  second.end();
+
+  // It goes on with the names, because the item may be gone.
+  const last = world(three(), new KeptAccount(new MemoryStorage(window)));
+  await last.storage.assume();
+  await until(() => last.sent.length === 1);
+  t.deepEqual(last.sent, [next.sent[1]]);
+
+  const undone = world(three());
+  undone.replies.push(() => Promise.resolve(found));
+  const action = undone.act.move(['a', 'b', 'c'], { to: 'archive' }, { find: () => undefined, unnamed });
+  await action.done;
+  await action.undo();
+  t.deepEqual(undone.sent.at(-1)!.body, {
+    emailIds: ['a', 'b', 'c', 'hidden'],
+    folderId: 'inbox-id',
+    fromFolderId: 'archive-id',
+  });
 });

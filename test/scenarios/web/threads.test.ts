@@ -23,7 +23,7 @@ testInBrowser('a conversation is one row, live, and acted on as a whole', async 
     mail('Lena', 'Invoice', '<i1@zoo.test>'),
     mail('Nora', 'Re: Giraffes', '<g2@zoo.test>', { inReplyTo: '<g1@zoo.test>' }),
   );
-  const { page, faults } = await open();
+  const { page, context, faults } = await open();
   await page.getByText('3 unread · 2', { exact: true }).waitFor();
   await page.getByRole('option', { name: /Otto, Nora 2 emails/ }).waitFor();
   t.is(await rows(page).count(), 2);
@@ -82,6 +82,17 @@ testInBrowser('a conversation is one row, live, and acted on as a whole', async 
   await page.keyboard.press('z');
   await page.getByRole('option', { name: /25 emails/ }).waitFor();
   await until(async () => (await archived()) === 0);
+  // Without a network, too: the server names the others when it is there again.
+  await context.setOffline(true);
+  await page.getByRole('option', { name: /25 emails/ }).focus();
+  await page.keyboard.press('e');
+  await page.getByText('25 emails moved to Archive').waitFor();
+  await page.getByRole('option', { name: /25 emails/ }).waitFor({ state: 'detached' });
+  await context.setOffline(false);
+  await until(async () => (await archived()) === 25);
+  await page.keyboard.press('z');
+  await page.getByRole('option', { name: /25 emails/ }).waitFor();
+  await until(async () => (await archived()) === 0);
 
   await page.getByRole('button', { name: /^Order and view/ }).click();
   await page.getByRole('menuitemcheckbox', { name: 'One row per conversation' }).click();
@@ -98,5 +109,15 @@ testInBrowser('a conversation is one row, live, and acted on as a whole', async 
     .nth(3)
     .click({ modifiers: ['Shift'] });
   await page.getByText('4 selected', { exact: true }).waitFor();
+  // Arrows with Shift select from a row on, and back.
+  await page.keyboard.press('Escape');
+  await rows(page).nth(1).focus();
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.getByText('3 selected', { exact: true }).waitFor();
+  await page.keyboard.press('Shift+ArrowUp');
+  await page.getByText('2 selected', { exact: true }).waitFor();
+  await rows(page).nth(2).and(page.locator(':focus')).waitFor();
+  t.is(await rows(page).nth(2).getAttribute('aria-selected'), 'true');
   t.deepEqual(faults, []);
 });

@@ -1,7 +1,13 @@
 // Tests what is selected in a list with a row per conversation: emails, those of whole rows, loaded or not.
 import { signal } from '@preact/signals';
 import { of } from 'rxjs';
-import type { EmailListItem, FoundEmails, ListQuery, MansioClient } from '../../../src/client/index.js';
+import {
+  type EmailListItem,
+  type FoundEmails,
+  type ListQuery,
+  type MansioClient,
+  NetworkFault,
+} from '../../../src/client/index.js';
 import { ListStore } from '../../../web/src/list/list-store.js';
 import { emailItem } from '../../client/lists/list-server.js';
 import test from '../../support/test.js';
@@ -22,10 +28,12 @@ const inRow = (id: string) => ({ id, isRead: false, isFlagged: false, folderIds:
 /** The store of a list of these rows, of which the first ones are loaded. */
 function shownList({ rows, loaded }: { readonly rows: readonly Row[]; readonly loaded: readonly Row[] }) {
   const asked: unknown[] = [];
+  const server = { isAway: false };
   const client = {
     list: () => of({ total: rows.length, unread: 0, start: 0, items: loaded.map(rowOf), isLoading: false }),
     found: (query: Omit<ListQuery, 'threadId'>, rowsOf?: Row) => {
       asked.push(rowsOf ?? query);
+      if (server.isAway) return Promise.reject(new NetworkFault('No network'));
       return Promise.resolve(
         foundIn(rows.filter((row) => rowsOf === undefined || row.some((id) => rowsOf.includes(id)))),
       );
@@ -33,7 +41,7 @@ function shownList({ rows, loaded }: { readonly rows: readonly Row[]; readonly l
   } as unknown as MansioClient;
   const store = new ListStore(client, signal([]), signal('-date' as const), signal(true));
   store.follow();
-  return { store, asked };
+  return { store, asked, server };
 }
 
 /** What is found comes in groups, and so not in the order of the rows. */
@@ -107,4 +115,26 @@ test('a row that names some of its emails is selected and acted on with all of t
   t.deepEqual(asked, [['a3'], ['a3']]);
   await store.toggle('a1');
   t.deepEqual(selectedIn(store), ['b1']);
+});
+
+test('the rest of a row that cannot be read now belongs to its action without a name', async (t) => {
+  const { store, server } = shownList({ rows: ROWS, loaded: ROWS });
+  // It may have been read before.
+  await store.wholeRows(['a3']);
+  server.isAway = true;
+  t.deepEqual(await store.wholeRows(['b1', 'a3']), ['b1', 'a3', 'a1']);
+  t.is(store.countOf(['b1', 'a3', 'a1']), 4);
+  const query = { folder: 'inbox', sort: '-date', groupByThread: true };
+  t.deepEqual(store.forAction(['b1', 'a3', 'a1']).unnamed, { query, items: [['a3', 'a1']] });
+  t.deepEqual([store.countOf(['a3']), store.forAction(['a3']).unnamed], [1, undefined], 'one email of it is meant');
+  server.isAway = false;
+  t.deepEqual(await store.wholeRows(['a3']), ['a3', 'a1', 'a2']);
+  t.is(store.forAction(['a3', 'a1', 'a2']).unnamed, undefined);
+});
+
+test('a row that is read while the list is left has all of its emails', async (t) => {
+  const { store } = shownList({ rows: ROWS, loaded: ROWS });
+  const whole = store.wholeRows(['a3']);
+  store.leave();
+  t.deepEqual(await whole, ['a3', 'a1', 'a2']);
 });

@@ -13,7 +13,7 @@ export function DeleteQuestion() {
     if (ids.length > 0) dialog.current?.showModal();
   }, [ids]);
   if (ids.length === 0) return null;
-  const count = ids.length;
+  const count = store.list.countOf(ids);
   const close = () => {
     inQuestion.value = [];
   };

@@ -60,34 +60,42 @@ export function moveTo(store: Store, to: string, ids: readonly string[], name?: 
   if (ids.length === 0) return;
   const folder = store.folder(to);
   const inverses = movesBack(store, ids, folder);
+  const found = store.list.forAction(ids);
+  const count = store.list.countOf(ids);
   leaveRows(store, ids);
-  const text = t('list.moved', { count: ids.length, folder: folder ? folderName(folder) : (name ?? to) });
-  settle(store.client.act.move(ids, { to }, store.list.knowledge), ids, text, inverses);
+  const text = t('list.moved', { count, folder: folder ? folderName(folder) : (name ?? to) });
+  settle(store, store.client.act.move(ids, { to }, found), ids, text, inverses);
 }
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
+  const found = store.list.forAction(ids);
+  const count = store.list.countOf(ids);
   leaveRows(store, ids);
   // Without a connection it is sent later, when somebody may have taken an email out again.
-  const action = store.client.act.delete(ids, { from: ['trash', 'junk'] });
-  const said = t('list.deleted', { count: ids.length });
-  if (ids.length > ONE_REQUEST) undo.during({ text: said }, { total: ids.length, ...action });
+  const action = store.client.act.delete(ids, { from: ['trash', 'junk'] }, found);
+  const said = t('list.deleted', { count });
+  if (count > ONE_REQUEST) undo.during({ text: said }, { total: count, ...action });
   action.done.then(() => undo.say(said), sayFailed);
 }
 
 export function setRead(store: Store, isRead: boolean, ids: readonly string[]): void {
   if (ids.length === 0) return;
-  const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: ids.length });
-  const changed = ids.filter((id) => store.list.known(id)?.isRead === !isRead);
-  const action = store.client.act.markRead(ids, isRead, store.list.knowledge);
-  settle(action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
+  const { client, list } = store;
+  const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: list.countOf(ids) });
+  const changed = ids.filter((id) => list.known(id)?.isRead === !isRead);
+  const action = client.act.markRead(ids, isRead, list.forAction(ids));
+  settle(store, action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
 }
 
 /** Marks an email that is opened as read, with all emails of its row. */
 export function readRow(store: Store, { id, isRead }: Pick<EmailDetail, 'id' | 'isRead'>): void {
   const { client, list } = store;
   const mark = (ids: readonly string[]) => {
-    const unread = ids.filter((one) => (one === id ? !isRead : list.known(one)?.isRead === false));
-    if (unread.length > 0) client.act.markRead(unread, true, list.knowledge).done.catch(() => {});
+    const found = list.forAction(ids);
+    // Those without a name may be unread.
+    const isUnnamed = found.unnamed !== undefined && list.row(id)?.isRead === false;
+    const unread = ids.filter((one) => isUnnamed || (one === id ? !isRead : list.known(one)?.isRead === false));
+    if (unread.length > 0) client.act.markRead(unread, true, found).done.catch(() => {});
   };
   if (list.areCut([id])) list.wholeRows([id]).then(mark, () => mark(list.emailsOfRows([id])));
   else mark(list.emailsOfRows([id]));
@@ -108,26 +116,28 @@ export function toggleFlag(store: Store, all: readonly string[]): void {
   const bare = list.byRows(all).filter((row) => !isOneFlagged(list, row));
   const isFlagged = bare.length > 0;
   const ids = isFlagged ? bare.map(([newest]) => newest!) : all;
-  const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: ids.length });
+  const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: isFlagged ? ids.length : list.countOf(ids) });
   const changed = ids.filter((id) => list.known(id)?.isFlagged === !isFlagged);
-  const action = store.client.act.flag(ids, isFlagged, list.knowledge);
-  settle(action, ids, text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
+  // One email of each row gets the flag.
+  const found = isFlagged ? { find: (id: string) => list.known(id) } : list.forAction(ids);
+  const action = store.client.act.flag(ids, isFlagged, found);
+  settle(store, action, ids, text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
 }
 
 /** Puts the label on all, or takes it off when all have it. */
 export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, ids: readonly string[]): void {
   if (ids.length === 0) return;
-  const without = ids.filter((id) => !store.list.known(id)?.folderIds.includes(label.id));
-  const { act } = store.client;
+  const { client, list } = store;
+  const without = ids.filter((id) => !list.known(id)?.folderIds.includes(label.id));
   const labelId = label.id;
-  const values = { count: ids.length, label: label.name };
+  const found = list.forAction(ids);
+  const values = { count: list.countOf(ids), label: label.name };
   if (without.length === 0) {
-    settle(act.unlabel(ids, labelId, store.list.knowledge), ids, t('list.unlabelled', values), [
-      { act: 'label', ids, labelId },
-    ]);
+    const inverses = [{ act: 'label', ids, labelId }] as const;
+    settle(store, client.act.unlabel(ids, labelId, found), ids, t('list.unlabelled', values), inverses);
   } else {
     const inverses = [{ act: 'unlabel', ids: without, labelId }] as const;
-    settle(act.label(ids, labelId, store.list.knowledge), ids, t('list.labelled', values), inverses);
+    settle(store, client.act.label(ids, labelId, found), ids, t('list.labelled', values), inverses);
   }
 }
 
@@ -207,9 +217,18 @@ function leaveRows(store: Store, ids: readonly string[]): void {
   if (openId !== undefined && gone.has(openId)) go(withEmail(list.route.peek(), undefined));
 }
 
-function settle(action: Action, ids: readonly string[], text: string, inverses?: readonly Inverse[]): void {
-  const offer = { text, undo: () => action.undo(), ...(inverses && { inverses }) };
-  if (ids.length > ONE_REQUEST) undo.during(offer, { total: ids.length, ...action });
+function settle(
+  { list }: Store,
+  action: Action,
+  ids: readonly string[],
+  text: string,
+  inverses?: readonly Inverse[],
+): void {
+  const count = list.countOf(ids);
+  // A page that is loaded again does not know emails without a name.
+  const isKept = inverses !== undefined && count === ids.length;
+  const offer = { text, undo: () => action.undo(), ...(isKept && { inverses }) };
+  if (count > ONE_REQUEST) undo.during(offer, { total: count, ...action });
   else undo.offer(offer);
   let handled = 0;
   action.progress$.subscribe((count) => {

@@ -2,12 +2,12 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { BehaviorSubject, type Subscription } from 'rxjs';
 import type {
+  ActionEmails,
   EmailListItem,
   EmailSort,
   Folder,
   FoundEmails,
   KnownEmail,
-  KnownEmails,
   ListQuery,
   ListRange,
   ListView,
@@ -37,8 +37,6 @@ export class ListStore {
   readonly selected = signal<ReadonlySet<string>>(new Set());
   /** What is known of the emails when the whole list was selected; undefined when some are selected. */
   readonly found = signal<FoundEmails | undefined>(undefined);
-  /** What is known of emails before an action. */
-  readonly knowledge: KnownEmails = { find: (id) => this.known(id) };
   readonly #client: MansioClient;
   readonly #cut: CutRows;
   /** The order that was chosen for the lists of this visit. */
@@ -51,6 +49,8 @@ export class ListStore {
     return rows;
   });
   readonly #isFollowing = signal(false);
+  /** What the keys have selected last: from this row to that one. */
+  #extended: { readonly anchor: string; readonly to: string } | undefined;
   #range$ = new BehaviorSubject<ListRange>(FIRST_RANGE);
   #subscription: Subscription | undefined;
 
@@ -160,6 +160,16 @@ export class ListStore {
     );
   }
 
+  /** What an action is told of these emails: what is known of them, and the emails that belong to them without a name. */
+  forAction(ids: readonly string[]): ActionEmails {
+    return { find: (id) => this.known(id), unnamed: this.#cut.unnamedOf(ids) };
+  }
+
+  /** How many emails an action on these changes: also those of their rows that nobody could name. */
+  countOf(ids: readonly string[]): number {
+    return ids.length + this.#cut.unnamedCount(ids);
+  }
+
   /** All emails of the rows of these emails; one of which no row is known stands for itself. */
   emailsOfRows(ids: readonly string[]): readonly string[] {
     return [...new Set(ids.flatMap((id) => this.#emailsOfRow(id)))];
@@ -170,11 +180,20 @@ export class ListStore {
     return ids.some((id) => isCut(this.row(id)));
   }
 
-  /** All emails of the rows, with those that the list does not name. @throws Refusal, NetworkFault */
+  /**
+   * All emails of the rows as they are now, with those that the list does not name. While the server does not answer, `forAction` has the
+   * rest. @throws Refusal
+   */
   async wholeRows(ids: readonly string[]): Promise<readonly string[]> {
-    const cut = ids.filter((id) => isCut(this.row(id)));
-    await this.#cut.read(JSON.parse(this.#query.peek()), cut);
-    return this.emailsOfRows(ids);
+    const rows = ids.map((id) => {
+      const row = this.row(id);
+      // What was read of the row before may have left it.
+      return { row, shown: row !== undefined && isCut(row) ? emailsOf(row) : this.#emailsOfRow(id) };
+    });
+    const cut = new Set(rows.flatMap(({ row }) => (row !== undefined && isCut(row) ? [row] : [])));
+    // The list may be left before the answer comes.
+    const read = await this.#cut.read(this.#query.peek(), [...cut]);
+    return [...new Set(rows.flatMap(({ row, shown }) => [...shown, ...(row === undefined ? [] : read(row.id))]))];
   }
 
   /** These emails by their rows; in each row the newest one first. */
@@ -212,7 +231,7 @@ export class ListStore {
     return items[index - start];
   }
 
-  /** Selects all emails of the row, or takes them all out. @throws Refusal, NetworkFault */
+  /** Selects all emails of the row, or takes them all out. @throws Refusal */
   async toggle(id: string): Promise<void> {
     this.cursorId.value = id;
     const before = this.selected.peek();
@@ -222,7 +241,7 @@ export class ListStore {
     else await this.#select([id]);
   }
 
-  /** Selects everything from the row that the keys are at to this one. @throws Refusal, NetworkFault */
+  /** Selects everything from the row that the keys are at to this one. @throws Refusal */
   async selectTo(id: string): Promise<void> {
     const { start, items } = this.view.peek();
     const from = (this.indexOf(this.cursorId.peek()) ?? start) - start;
@@ -230,7 +249,29 @@ export class ListStore {
     await this.#select(items.slice(Math.min(from, to), Math.max(from, to) + 1).map((item) => item.id));
   }
 
-  /** @throws Refusal, NetworkFault */
+  /**
+   * Goes to the next or the previous row and selects from the row where that began; back again, the row that is left is taken out.
+   * @throws Refusal
+   */
+  async extend(by: 1 | -1): Promise<void> {
+    const { start, total, items } = this.view.peek();
+    const from = this.indexOf(this.cursorId.peek()) ?? start;
+    const to = Math.max(start, Math.min(start + items.length - 1, total - 1, from + by));
+    const [left, next] = [this.at(from), this.at(to)];
+    if (left === undefined || next === undefined) return;
+    if (this.#extended?.to !== left.id) this.#extended = { anchor: left.id, to: left.id };
+    const { anchor } = this.#extended;
+    const begun = this.indexOf(anchor) ?? from;
+    this.#extended = { anchor, to: next.id };
+    this.cursorId.value = next.id;
+    if (Math.abs(to - begun) >= Math.abs(from - begun)) return this.#select([left.id, next.id]);
+    const selected = new Set(this.selected.peek());
+    for (const email of this.#emailsOfRow(left.id)) selected.delete(email);
+    this.selected.value = selected;
+    return undefined;
+  }
+
+  /** @throws Refusal */
   async selectLoaded(): Promise<void> {
     await this.#select(this.view.peek().items.map((item) => item.id));
   }
@@ -266,6 +307,7 @@ export class ListStore {
   }
 
   clearSelection(): void {
+    this.#extended = undefined;
     this.selected.value = new Set();
   }
 
