@@ -45,7 +45,7 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   await page.getByText('Choose another name: this one is the name of another label or folder.').waitFor();
   t.deepEqual(await accessibilityFaults(one), []);
   await page.keyboard.press('Escape');
-  await page.getByRole('form', { name: 'New label' }).waitFor({ state: 'detached' });
+  t.is(await page.getByRole('form', { name: 'New label' }).count(), 0);
 
   await choose(page, 'Home', 'Move up');
   await shows(page, 'Paid', 'Home', 'Work');
@@ -159,6 +159,14 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   await page.getByRole('button', { name: 'New filter' }).click();
   await page.getByLabel('The subject has').fill('Invoice');
   await page.getByLabel('Mark it as read').check();
+  // What is new is made with the filter.
+  await page.getByLabel('Assign a label').selectOption('New label…');
+  await page.keyboard.press('Enter');
+  await page.getByText('Give the new label or folder a name.').waitFor();
+  await page.getByLabel('Name of the new label').fill('Money');
+  await page.getByLabel('Move it to a folder').selectOption('New folder…');
+  await page.getByLabel('Name of the new folder').fill('Accounts');
+  t.deepEqual(await accessibilityFaults(window), []);
   await page.getByLabel('Name of the filter').fill('Bills');
   await page.keyboard.press('Enter');
   const order = () => page.locator('.filter strong').allTextContents();
@@ -175,6 +183,7 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   await page.getByRole('button', { name: 'Undo' }).click();
   await until(async () => (await order())[0] === 'Bills');
   const filters = await client.get<{ name: string; isEnabled: boolean; markAsRead: boolean }[]>('/api/filters');
-  t.like(filters[0], { name: 'Bills', isEnabled: false, markAsRead: true });
+  const made = { assignLabelName: 'Money', moveToFolderName: 'Accounts' };
+  t.like(filters[0], { name: 'Bills', isEnabled: false, markAsRead: true, ...made });
   t.deepEqual(faults, []);
 });

@@ -22,10 +22,12 @@ export interface FilterDraft {
   readonly markAsRead: boolean;
   /** A text is a keyword, which the form keeps; empty: nothing. */
   readonly flag: true | string;
-  /** Empty when no label is assigned. */
+  /** Empty when no label is assigned; `NEW`: the label `newLabel`, which is made when the filter is saved. */
   readonly labelId: string;
-  /** Empty when it stays in the inbox. */
+  readonly newLabel: string;
+  /** Empty when it stays in the inbox; `NEW`: the folder `newFolder`. */
   readonly folderId: string;
+  readonly newFolder: string;
   /** Empty when it is not forwarded. */
   readonly forwardTo: string;
   readonly delete: boolean;
@@ -35,12 +37,25 @@ export interface FilterDraft {
 /** The parts of a draft that are words to find. */
 export type WordsPart = 'from' | 'to' | 'cc' | 'subject' | 'body' | 'list' | 'fieldName' | 'field' | 'matches';
 
+/** No label and no folder has this id. */
+export const NEW = 'new';
+
 export const NO_FILTER: FilterDraft = {
   name: '',
   isEnabled: true,
   ...{ from: '', to: '', cc: '', subject: '', body: '', list: '', fieldName: '', field: '', matches: '' },
   ...{ attachments: 'any', atLeast: '', atMost: '' },
-  ...{ markAsRead: false, flag: '', labelId: '', folderId: '', forwardTo: '', delete: false, stop: false },
+  ...{
+    markAsRead: false,
+    flag: '',
+    labelId: '',
+    newLabel: '',
+    folderId: '',
+    newFolder: '',
+    forwardTo: '',
+    delete: false,
+    stop: false,
+  },
 };
 
 const OCTETS_PER_KILOBYTE = 1_000;
@@ -65,14 +80,16 @@ export function draftOf(filter: FilterInput): FilterDraft {
     markAsRead: filter.markAsRead === true,
     flag: filter.flag || '',
     labelId: filter.assignLabelId ?? '',
+    newLabel: '',
     folderId: filter.moveToFolderId ?? '',
+    newFolder: '',
     forwardTo: filter.forwardTo ?? '',
     delete: filter.delete === true,
     stop: filter.stop === true,
   };
 }
 
-type FilterFault = 'noCondition' | 'noAction' | 'noFieldName' | 'noSize' | 'noSizeBetween';
+type FilterFault = 'noCondition' | 'noAction' | 'noNewName' | 'noFieldName' | 'noSize' | 'noSizeBetween';
 
 /** What a draft needs before it is of use. A filter without an action would do nothing. */
 export function faultOf(draft: FilterDraft): FilterFault | undefined {
@@ -81,7 +98,8 @@ export function faultOf(draft: FilterDraft): FilterFault | undefined {
   const { minSizeBytes, maxSizeBytes } = conditionsOf(draft);
   if ((minSizeBytes ?? 0) > (maxSizeBytes ?? Number.POSITIVE_INFINITY)) return 'noSizeBetween';
   if (!hasCondition(draft)) return 'noCondition';
-  const { markAsRead, flag, labelId, folderId, stop } = draft;
+  const { markAsRead, flag, labelId, newLabel, folderId, newFolder, stop } = draft;
+  if ((labelId === NEW && newLabel.trim() === '') || (folderId === NEW && newFolder.trim() === '')) return 'noNewName';
   const named = [flag, labelId, folderId, draft.forwardTo.trim()];
   return markAsRead || stop || draft.delete || named.some((value) => value !== '') ? undefined : 'noAction';
 }

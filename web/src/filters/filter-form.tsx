@@ -2,9 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { reasonOf } from '../app/reason.js';
-import { useStore } from '../app/store.js';
-import { folderName } from '../folders/folder-name.js';
-import { depthOf } from '../folders/folder-tree.js';
+import { type Store, useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
 import { Switch } from '../settings/controls.js';
 import {
@@ -17,6 +15,7 @@ import {
   type WordsPart,
 } from './filter-draft.js';
 import type { FilterList } from './filter-list.js';
+import { FolderTarget, LabelTarget, makeTargets } from './filter-targets.js';
 import { FilterTest } from './filter-test.js';
 
 interface FilterFormProps {
@@ -27,12 +26,13 @@ interface FilterFormProps {
 }
 
 export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
+  const store = useStore();
   const draft = useSignal(begun);
   const problem = useSignal<string | undefined>(undefined);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
   const save = async () => {
-    problem.value = await saved(list, id, draft.peek());
+    problem.value = await saved(store, list, id, draft);
     if (problem.peek() === undefined) onEnd();
   };
   return (
@@ -86,13 +86,19 @@ const hasMore = ({ from: _from, subject: _subject, body: _body, ...more }: Filte
   hasCondition({ ...NO_FILTER, ...more });
 
 /** Saves it, and returns why that has failed. */
-async function saved(list: FilterList, id: string | undefined, draft: FilterDraft): Promise<string | undefined> {
-  const fault = faultOf(draft);
+async function saved(
+  store: Store,
+  list: FilterList,
+  id: string | undefined,
+  draft: DraftSignal,
+): Promise<string | undefined> {
+  const fault = faultOf(draft.peek());
   if (fault !== undefined) return t(`filters.${fault}`);
   const filters = list.filters.peek() ?? [];
   const priority = filters.find((filter) => filter.id === id)?.priority ?? lastPriority(filters);
   try {
-    await list.save(id, inputOf(draft, priority, t('filters.unnamed')));
+    await makeTargets(store, draft);
+    await list.save(id, inputOf(draft.peek(), priority, t('filters.unnamed')));
     return undefined;
   } catch (error) {
     return t('app.failed', { reason: reasonOf(error) });
@@ -169,45 +175,11 @@ function Choices({ draft }: { readonly draft: DraftSignal }) {
 }
 
 function Actions({ draft }: { readonly draft: DraftSignal }) {
-  const id = useId();
-  const { labels, folders } = useStore();
-  // What arrives is no mail that was sent; a filter of another client may name that folder.
-  const targets = folders.value.filter(
-    (folder) => !['label', 'drafts', 'inbox', 'sent'].includes(folder.role) || folder.id === draft.value.folderId,
-  );
   return (
     <fieldset class="filter-actions">
       <legend>{t('filters.actions')}</legend>
-      <div class="field">
-        <label for={id}>{t('filters.label')}</label>
-        <select id={id} class="input" onChange={({ currentTarget }) => change(draft, { labelId: currentTarget.value })}>
-          <option value="" selected={draft.value.labelId === ''}>
-            {t('filters.noLabel')}
-          </option>
-          {labels.value.map((label) => (
-            <option key={label.id} value={label.id} selected={draft.value.labelId === label.id}>
-              {label.name}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div class="field">
-        <label for={`${id}-folder`}>{t('filters.folder')}</label>
-        <select
-          id={`${id}-folder`}
-          class="input"
-          onChange={({ currentTarget }) => change(draft, { folderId: currentTarget.value })}
-        >
-          <option value="" selected={draft.value.folderId === ''}>
-            {t('filters.noFolder')}
-          </option>
-          {targets.map((folder) => (
-            <option key={folder.id} value={folder.id} selected={draft.value.folderId === folder.id}>
-              {'\u2003'.repeat(depthOf(folder, folders.value)) + folderName(folder)}
-            </option>
-          ))}
-        </select>
-      </div>
+      <LabelTarget draft={draft} />
+      <FolderTarget draft={draft} />
       <Words draft={draft} part="forwardTo" label={t('filters.forwardTo')} hint={t('filters.forwardToHint')} />
       <Switch
         label={t('filters.flag')}
