@@ -262,7 +262,12 @@ testInBrowser(
     await card(page).getByRole('button', { name: 'طيّ النافذة' }).tap();
     await page.getByRole('button', { name: 'مرحبا' }).waitFor();
     await page.reload();
+    // A page that is zoomed in is seen beside it.
+    await page.setViewportSize({ width: 640, height: 400 });
     await page.getByRole('button', { name: 'مرحبا' }).tap();
+    t.true((await card(page).boundingBox())!.width < 500);
+    await card(page).getByRole('button', { name: 'إرسال', exact: true }).click({ trial: true });
+    await card(page).getByRole('textbox', { name: 'نص الرسالة' }).click({ trial: true });
     t.is(await card(page).getByLabel('الموضوع', { exact: true }).inputValue(), 'مرحبا');
     await card(page)
       .getByRole('button', { name: /zoë@مثال/ })

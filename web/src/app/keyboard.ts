@@ -7,7 +7,7 @@ export const KEY_GROUPS = ['list', 'act', 'write', 'go', 'page'] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key` has it, such as `c`, `#` or `Enter`; `g i` is two keys, one after the other. */
+  /** As `KeyboardEvent.key` has it, such as `c`, `#` or `Enter`, or `Shift+ArrowDown`; `g i` is two keys, one after the other. */
   readonly keys: string;
   /** What the sheet says of it; without a text it is not listed. */
   readonly text?: PlainKey;
@@ -62,8 +62,9 @@ function onKey(event: KeyboardEvent): void {
   const before = pending !== undefined && pending.until > event.timeStamp ? `${pending.key} ` : '';
   pending = undefined;
   const all = bound.peek();
-  const found = before === '' ? undefined : all.findLast(({ keys }) => keys === before + event.key);
-  const shortcut = found ?? all.findLast(({ keys }) => keys === event.key);
+  const { key } = event;
+  const names = [...(before === '' ? [] : [before + key]), ...(event.shiftKey ? [`Shift+${key}`] : []), key];
+  const shortcut = names.map((name) => all.findLast(({ keys }) => keys === name)).find((one) => one !== undefined);
   if (shortcut !== undefined) {
     if (shortcut.run(event) !== false) event.preventDefault();
   } else if (all.some(({ keys }) => keys.startsWith(`${event.key} `))) {
@@ -80,6 +81,13 @@ function isField(target: EventTarget | null): boolean {
 }
 
 /** As keyboards name them. A capital alone looks like another letter: I and l. */
-const NAMES: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: '↵' };
+const NAMES: Readonly<Record<string, string>> = {
+  Escape: 'Esc',
+  Enter: '↵',
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  'Shift+ArrowDown': '⇧ ↓',
+  'Shift+ArrowUp': '⇧ ↑',
+};
 export const shownKeys = (keys: string): string =>
   NAMES[keys] ?? (/^[A-Z]$/.test(keys) ? `⇧ ${keys.toLowerCase()}` : keys);

@@ -54,6 +54,10 @@ function moving(store: Store): Shortcut[] {
   return [
     { keys: 'j', text: 'keys.next', run: () => step(store, 1) },
     { keys: 'k', text: 'keys.previous', run: () => step(store, -1) },
+    { keys: 'ArrowDown', text: 'keys.next', run: (event) => isForList(store, event) && step(store, 1) },
+    { keys: 'ArrowUp', text: 'keys.previous', run: (event) => isForList(store, event) && step(store, -1) },
+    { keys: 'Shift+ArrowDown', text: 'keys.extend', run: (event) => extend(store, event, 1) },
+    { keys: 'Shift+ArrowUp', text: 'keys.extend', run: (event) => extend(store, event, -1) },
     { keys: 'Enter', text: 'keys.open', run: (event) => isOnRow(event) && open() },
     { keys: 'o', text: 'keys.open', run: open },
     { keys: 'u', text: 'keys.backToList', run: back },
@@ -83,17 +87,34 @@ function acting(store: Store): Shortcut[] {
   ];
 }
 
+/** Arrows scroll an open email, unless the list has the focus. */
+function isForList({ openId }: Store, { target }: KeyboardEvent): boolean {
+  if (target === document.body) return openId.peek() === undefined;
+  return target instanceof Element && target.closest('.list') !== null;
+}
+
+/** Selects one row more or less. With text that is selected, the keys are for the text. */
+function extend({ list }: Store, { target }: KeyboardEvent, by: 1 | -1): boolean {
+  const isInList = target instanceof Element && target.closest('.list') !== null;
+  if (!isInList && getSelection()?.isCollapsed === false) return false;
+  // The row that the keys go to gets the focus, which makes a screen reader say that it is selected.
+  if (!isInList) document.querySelector<HTMLElement>('.list-scroll')?.focus({ preventScroll: true });
+  list.extend(by).catch(sayFailed);
+  return true;
+}
+
 /** Goes to the next or the previous row; an open email is followed by that row's. */
-function step({ list, openId }: Store, by: 1 | -1): void {
+function step({ list, openId }: Store, by: 1 | -1): boolean {
   const { start, total } = list.view.peek();
   const at = list.indexOf(list.cursorId.peek());
   const index = at === undefined ? start : at + by;
   const id = list.at(Math.max(0, Math.min(total - 1, index)))?.id;
-  if (id === undefined) return;
+  if (id === undefined) return true;
   leaveFolders();
   list.cursorId.value = id;
   focusRow();
   if (openId.peek() !== undefined) go(withEmail(list.route.peek(), id), { replace: true });
+  return true;
 }
 
 /** The next Enter is for the row, not for the folder that was chosen last. */

@@ -92,14 +92,20 @@ function Arrived({ count }: { readonly count: number }) {
 function SelectionHead({ store }: { readonly store: Store }) {
   const { list } = store;
   const ids = [...list.selected.value];
+  const count = list.countOf(ids);
   return (
     <header class="list-head is-selection">
       <button type="button" class="icon-button" aria-label={t('list.clear')} onClick={() => list.clearSelection()}>
         <Icon name="x" />
       </button>
       <h1 class="unseen">{titleOf(store, list.route.value)}</h1>
-      <strong class="list-selected" role="status">
-        {t(list.areThreads ? 'list.emailsSelected' : 'list.selected', { count: ids.length })}
+      <strong class="list-selected">
+        <span class="list-selected-number" aria-hidden="true">
+          {formatNumber(count)}
+        </span>
+        <span class="list-selected-text" role="status">
+          {t(list.areThreads ? 'list.emailsSelected' : 'list.selected', { count })}
+        </span>
       </strong>
       <ActionButtons ids={ids} act={(run) => run(ids)} place="selection" />
     </header>

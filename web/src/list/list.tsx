@@ -38,6 +38,8 @@ export function List() {
   const scroller = useRef<HTMLDivElement>(null);
   const seen = useSignal<Seen>({ top: 0, height: 900 });
   const shown = useShown(store);
+  /** The row whose picture the pointer has pressed: it gets the focus, which may move it under the pointer. */
+  const pressed = useRef<string | undefined>(undefined);
   useHeldRows(store, scroller, seen, shown);
   const { geometry, headers } = shown.value;
   const { start, end } = geometry.between(seen.value.top, seen.value.top + seen.value.height);
@@ -58,10 +60,11 @@ export function List() {
           aria-busy={geometry.total === 0}
           style={{ height: `${geometry.height}px` }}
           onMouseDown={(event) => {
+            pressed.current = isSelectPart(event) ? rowOf(event)?.dataset['id'] : undefined;
             // The row that the range begins at keeps the focus, and no text is selected.
             if (event.shiftKey) event.preventDefault();
           }}
-          onClick={(event) => clicked(store, event)}
+          onClick={(event) => clicked(store, event, pressed.current)}
           onDragStart={(event) => startDrag(store, event)}
           onDragEnd={endDrag}
           onTouchStart={startSwipe}
@@ -232,11 +235,14 @@ function useCursor(
   }, [id]);
 }
 
-function clicked(store: Store, event: MouseEvent): void {
+const isSelectPart = ({ target }: Event): boolean =>
+  target instanceof Element && target.closest('[data-part="select"]') !== null;
+
+function clicked(store: Store, event: MouseEvent, pressed: string | undefined): void {
   const { list } = store;
   const id = rowOf(event)?.dataset['id'];
   if (id === undefined) return;
-  const isAvatar = event.target instanceof Element && event.target.closest('[data-part="select"]') !== null;
+  const isAvatar = pressed === id || isSelectPart(event);
   if (event.shiftKey) list.selectTo(id).catch(sayFailed);
   else if (isAvatar || event.ctrlKey || event.metaKey) list.toggle(id).catch(sayFailed);
   else {

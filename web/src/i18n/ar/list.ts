@@ -132,6 +132,7 @@ export const list: Translation<typeof english> = {
   'keys.open': 'فتح',
   'keys.backToList': 'العودة إلى القائمة',
   'keys.select': 'تحديد',
+  'keys.extend': 'توسيع التحديد',
   'keys.selectAll': 'تحديد كل ما حُمّل',
   'keys.search': 'بحث',
   'keys.goInbox': 'إلى البريد الوارد',

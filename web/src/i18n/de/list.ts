@@ -102,6 +102,7 @@ export const list: Translation<typeof english> = {
   'keys.open': 'Öffnen',
   'keys.backToList': 'Zurück zur Liste',
   'keys.select': 'Auswählen',
+  'keys.extend': 'Auswahl erweitern',
   'keys.selectAll': 'Alles Geladene auswählen',
   'keys.search': 'Suchen',
   'keys.goInbox': 'Zum Posteingang',

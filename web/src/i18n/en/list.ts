@@ -99,6 +99,7 @@ export const list = {
   'keys.open': 'Open',
   'keys.backToList': 'Back to the list',
   'keys.select': 'Select',
+  'keys.extend': 'Extend the selection',
   'keys.selectAll': 'Select what is loaded',
   'keys.search': 'Search',
   'keys.goInbox': 'Go to the inbox',
