@@ -255,6 +255,8 @@ export interface MansioClient {
   readonly folders$: Observable<readonly Folder[]>;
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;
+  /** The browsers that are signed in, again when one is signed in or out. When each was used last is as old as that. */
+  readonly sessions$: Observable<readonly Session[]>;
   /** An email, again when it changes; the error NotFound when it is deleted. */
   email(id: string): Observable<EmailDetail>;
   /** The emails of a thread, oldest first. */

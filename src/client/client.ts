@@ -81,6 +81,7 @@ type MailPart = Pick<
   | 'folders$'
   | 'labels$'
   | 'preferences$'
+  | 'sessions$'
   | 'email'
   | 'thread'
   | 'outbound'
@@ -128,6 +129,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
       folders$: open(() => followed$.pipe(switchMap(({ folders }) => folders.folders$))),
       labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
       preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),
+      sessions$: open(() => followed$.pipe(switchMap(({ sessions$ }) => sessions$))),
       email: (id) => open(() => emails.email(id)),
       thread: (threadId) => open(() => emails.thread(threadId)),
       outbound: (id) => open(() => outboundState(id, rest, link)),

@@ -2,7 +2,7 @@
 // that nobody sees what belongs to the account before.
 import { ignoreElements, merge, type Observable, ReplaySubject, Subject, type Subscription, tap, timer } from 'rxjs';
 import { Folders } from './folders.js';
-import type { Folder, Label, PreferenceChanges, Preferences, Profile } from './generated/rest.js';
+import type { Folder, Label, PreferenceChanges, Preferences, Profile, Session } from './generated/rest.js';
 import type { HubLink } from './hub/hub-link.js';
 import type { Lists } from './lists/lists.js';
 import type { KeptAccount } from './offline/kept-account.js';
@@ -10,6 +10,8 @@ import { refreshed } from './refreshed.js';
 import { isPassing } from './refusal.js';
 import type { Rest } from './rest.js';
 
+/** People sign in and out one by one. ms */
+const SESSIONS_LEAST_MS = 200;
 /** After this time without an answer the storage says who is signed in. ms */
 const PATIENCE_MS = 3_000;
 
@@ -19,6 +21,7 @@ export class FollowedAccount {
   readonly folders: Folders;
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;
+  readonly sessions$: Observable<readonly Session[]>;
   readonly #ended$ = new Subject<void>();
   readonly #storage: KeptAccount;
   #kept: Subscription | undefined;
@@ -40,6 +43,14 @@ export class FollowedAccount {
       end$: this.#ended$,
       ...storage.followed('preferences', () => rest.request('GET', '/api/preferences')),
       touch: (event, newest) => (event.type === 'PreferencesChanged' ? withChosen(newest, event.payload) : undefined),
+    });
+    this.sessions$ = refreshed<readonly Session[]>(link, {
+      end$: this.#ended$,
+      read: () => rest.request('GET', '/api/sessions'),
+      changes$: rest.changesOf('/api/sessions/{id}'),
+      also$: link.sessionsChanged$,
+      leastMs: SESSIONS_LEAST_MS,
+      touch: () => undefined,
     });
   }
 

@@ -152,6 +152,8 @@ export interface UnclaimedUsage {
 /** A change by any process or node; consumers drop what they cache of it. */
 export type DirectoryChange =
   | { readonly kind: 'key-revoked'; readonly keyId: string }
+  /** A session of the account has begun, or was ended. */
+  | { readonly kind: 'sessions'; readonly accountId: string }
   | { readonly kind: 'domains' }
   /** `*@domain`: the addresses of the domain that no account has. */
   | { readonly kind: 'address'; readonly address: string }

@@ -27,6 +27,7 @@ export const BOB_EMAIL = 'bob@example.test';
 /** Holds keys by their text: `alice-key` and `bob-key` for the protocol, `app-key` (app) and one named after another scope of alice. */
 class KeyDirectory {
   readonly revokedKeys$ = new Subject<string>();
+  readonly changedSessions$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   readonly keys: Map<string, Principal>;

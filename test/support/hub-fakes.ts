@@ -15,6 +15,7 @@ import type { Scope } from '../../src/store/directory.js';
 export class FakeDirectory implements Directory {
   readonly principals = new Map<string, Principal>();
   readonly revokedKeys$ = new Subject<string>();
+  readonly changedSessions$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   anonymousPrincipal: Principal | undefined;

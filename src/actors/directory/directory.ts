@@ -65,6 +65,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   readonly #unclaimedMailboxes: UnclaimedMailboxes;
   readonly #logins: Logins;
   readonly #revokedKeys = new Subject<string>();
+  readonly #changedSessions = new Subject<string>();
   readonly #deletedAccounts = new Subject<string>();
   readonly #missedChanges = new Subject<void>();
   /** Prefixes of the keys that the next read fetches. */
@@ -73,6 +74,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   #stopWatching = async () => {};
   #stopListening = () => {};
   readonly revokedKeys$ = this.#revokedKeys.asObservable();
+  readonly changedSessions$ = this.#changedSessions.asObservable();
   readonly deletedAccounts$ = this.#deletedAccounts.asObservable();
   readonly missedChanges$ = this.#missedChanges.asObservable();
 
@@ -181,6 +183,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
     this.#stopListening();
     await this.#stopWatching();
     this.#revokedKeys.complete();
+    this.#changedSessions.complete();
     this.#deletedAccounts.complete();
     this.#missedChanges.complete();
   }
@@ -201,6 +204,9 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
         return;
       case 'key-revoked':
         this.#revokedKeys.next(change.keyId);
+        return;
+      case 'sessions':
+        this.#changedSessions.next(change.accountId);
         return;
       case 'all':
         this.#log.info({}, 'notifications of the directory may have been missed: reading the directory again');

@@ -136,6 +136,11 @@ export interface Directory {
   anonymous(): Promise<Principal | undefined>;
   /** Ids of keys that are revoked, and of sessions that are ended, on any node or by a command; connections with them must end. */
   readonly revokedKeys$: Observable<string>;
+  /**
+   * Ids of accounts of which a session has begun or was ended, on any node or by a command. Without an emission a session ends by its age, and
+   * any may have begun or ended when `missedChanges$` emits.
+   */
+  readonly changedSessions$: Observable<string>;
   /** Ids of accounts that are deleted. */
   readonly deletedAccounts$: Observable<string>;
   /** Emits when keys may have been revoked, or accounts deleted, without a notice: everything cached about them is invalid. */

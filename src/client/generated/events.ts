@@ -112,6 +112,9 @@ export interface HubEventPayloads {
     readonly position: number;
     readonly domain?: string | undefined;
   };
+  /** A browser was signed in to the account or out of it: `/api/sessions` lists others now. On the hub for connections whose address has `sessions=true` */
+  readonly SessionsChanged: {
+  };
   /** After each batch of events, where the address has `resume=true`: the cursor to keep */
   readonly Position: string;
   /** A list that the client has subscribed to has changed; the members are the arguments of the message, in this order */

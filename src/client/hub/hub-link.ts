@@ -62,6 +62,8 @@ export class HubLink {
   readonly state$ = new BehaviorSubject<ConnectionState>('connecting');
   readonly events$ = new Subject<ClientEvent>();
   readonly listChanges$ = new Subject<HubEventPayloads['ListChanged']>();
+  /** Emits when a browser was signed in or out. */
+  readonly sessionsChanged$ = new Subject<void>();
   /** Emits when calls are possible again: subscriptions of an earlier connection are gone. */
   readonly opened$ = new Subject<void>();
   /** Emits when events may be missing. */
@@ -116,7 +118,8 @@ export class HubLink {
     this.#stopListening();
     this.#pause.end();
     void this.#connection?.stop();
-    for (const subject of [this.events$, this.listChanges$, this.opened$, this.resync$]) subject.complete();
+    const subjects = [this.events$, this.listChanges$, this.sessionsChanged$, this.opened$, this.resync$];
+    for (const subject of subjects) subject.complete();
     this.state$.complete();
   }
 
@@ -179,7 +182,7 @@ export class HubLink {
   #build(): HubConnection {
     const { url, token } = this.#options;
     const connection = new HubConnectionBuilder()
-      .withUrl(`${url}?resume=true&timeline=true&changes=true`, {
+      .withUrl(`${url}?resume=true&timeline=true&changes=true&sessions=true`, {
         ...(token !== undefined && { accessTokenFactory: token }),
         withCredentials: token === undefined,
         timeout: REQUEST_MS,
@@ -191,6 +194,7 @@ export class HubLink {
     }
     connection.on('Position', (cursor: string) => this.#advance(cursor));
     connection.on('QueuePositionChanged', (payload) => this.events$.next({ type: 'QueuePositionChanged', payload }));
+    connection.on('SessionsChanged', () => this.sessionsChanged$.next());
     connection.on('ListChanged', (subscriptionId: string, changes: readonly ListChange[]) =>
       this.listChanges$.next({ subscriptionId, changes }),
     );

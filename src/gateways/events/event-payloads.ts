@@ -19,7 +19,7 @@ import { isUuid } from '../../mail-format/ids.js';
 
 export interface EventDescription<S extends AnyStruct = AnyStruct> {
   /** The parameter of the hub's address that asks for the event; everybody gets the events without one. */
-  readonly topic?: 'timeline' | 'changes';
+  readonly topic?: 'timeline' | 'changes' | 'sessions';
   readonly when: string;
   readonly payload: S;
 }
@@ -49,7 +49,7 @@ function oneOf<const S extends readonly AnyStruct[]>(...structs: S): Struct<Infe
 const described = <S extends AnyStruct>(
   when: string,
   payload: S,
-  topic?: 'timeline' | 'changes',
+  topic?: 'timeline' | 'changes' | 'sessions',
 ): EventDescription<S> => ({ when, payload, ...(topic && { topic }) });
 
 /** Events of the log: the hub, the event stream, Web Push and webhooks have them. */
@@ -134,6 +134,11 @@ export const HUB_EVENTS = {
     'An outbound email that is due waits for the node that delivers, or for `domain`; `position` emails are before it',
     object({ id: uuid(), position: integer(), domain: optional(string()) }),
     'timeline',
+  ),
+  SessionsChanged: described(
+    'A browser was signed in to the account or out of it: `/api/sessions` lists others now',
+    object({}),
+    'sessions',
   ),
   Position: described('After each batch of events, where the address has `resume=true`: the cursor to keep', string()),
   ListChanged: described(

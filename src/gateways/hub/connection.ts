@@ -16,6 +16,7 @@ import { ProtocolError } from './protocols/protocol-error.js';
 import { firstOf } from './protocols/text-format.js';
 import type { QueuePositions } from './queue-positions.js';
 import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
+import type { SessionNotices } from './session-notices.js';
 import { joined } from './shared-frames.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
@@ -27,6 +28,7 @@ export interface ConnectionDependencies {
   readonly resumptions: ResumptionDependencies;
   readonly methods: HubMethods;
   readonly queuePositions: QueuePositions;
+  readonly sessionNotices: SessionNotices;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** A visit sends a ping when nothing was sent for this long. */
@@ -55,6 +57,8 @@ export interface HubConnectionOptions {
   readonly resumes: boolean;
   /** The topics that the client asked for; events for everybody need none. */
   readonly topics: number;
+  /** The client asked to be told of sessions. */
+  readonly sessions?: boolean | undefined;
 }
 
 /** RFC 6455 §7.4.1 */
@@ -74,6 +78,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   readonly slot: number;
   /** The filter of JSON until the client has named its protocol. */
   filter: number;
+  readonly #isToldOfSessions: boolean;
   /** The tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
@@ -105,6 +110,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.#dependencies = dependencies;
     this.resumption = options.resumes ? new Resumption(this, dependencies.resumptions) : undefined;
     if (this.resumption !== undefined) this.#parts = [this.resumption];
+    this.#isToldOfSessions = options.sessions === true && options.accountId !== '';
     this.#endsAt = dependencies.timerWheel.now + (options.validTicks ?? Number.POSITIVE_INFINITY);
     this.#heardAt = dependencies.timerWheel.now;
     this.#sentAt = dependencies.timerWheel.now;
@@ -151,6 +157,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.#state = 'open';
     this.#send(HANDSHAKE_ACCEPTED);
     if ((this.topics & TIMELINE) !== 0 && this.accountId !== '') this.#dependencies.queuePositions.follow(this);
+    if (this.#isToldOfSessions) this.#dependencies.sessionNotices.follow(this);
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#guarded(() => this.#take(early));

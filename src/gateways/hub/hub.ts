@@ -32,6 +32,7 @@ import type { HubMeter } from './meter.js';
 import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { QueuePositions } from './queue-positions.js';
+import { SessionNotices } from './session-notices.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
@@ -104,6 +105,7 @@ class SignalRHub implements Hub {
   #draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
   #lastClosed = () => {};
   readonly #dependencies: ConnectionDependencies;
+  readonly #sessionNotices: SessionNotices;
   readonly #stopTicking: () => void;
   readonly #ending: { unsubscribe(): void };
   readonly #hubId = newHubId();
@@ -121,6 +123,8 @@ class SignalRHub implements Hub {
     this.#limits = { ...HUB_LIMITS, ...options.limits };
     this.#tickMs = this.#limits.keepAliveMs / KEEP_ALIVE_TICKS;
     this.#credentials = new EndedCredentials(directory, this.#log);
+    const pauseBytes = this.#limits.maxBufferedBytes / PAUSE_SHARE;
+    this.#sessionNotices = new SessionNotices({ directory, log, pauseBytes });
     this.#dependencies = this.#dependenciesFrom(options, timing);
     this.#stopTicking = timing.every(this.#tickMs, () => this.#timerWheel.tick());
     this.#ending = this.#credentials.ended$.subscribe((ended) => {
@@ -237,6 +241,7 @@ class SignalRHub implements Hub {
         queuePositionMs: this.#limits.queuePositionMs,
         pauseBytes,
       }),
+      sessionNotices: this.#sessionNotices,
       log: this.#log,
       handshakeTicks: this.#ticks(this.#limits.handshakeMs),
       pingTicks: KEEP_ALIVE_TICKS - SLOTS,
@@ -293,6 +298,7 @@ class SignalRHub implements Hub {
     this.#stopServing?.();
     this.#ending.unsubscribe();
     this.#credentials.close();
+    this.#sessionNotices.close();
   }
 }
 
@@ -309,6 +315,7 @@ function openingOf({ principal, expiresAt }: Admitted, request: UpgradeRequest, 
     keyId,
     resumes: accountId !== '' && query.get('resume') === 'true',
     topics,
+    ...(query.get('sessions') === 'true' && { sessions: true }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }

@@ -36,6 +36,7 @@ export interface Queued extends StoredEnqueue {
 /** Has the keys `alice-key` with scope smtp, `app-key` of alice with scope app, and `bob-key`. */
 export class SubmissionDirectory {
   readonly revokedKeys$ = new Subject<string>();
+  readonly changedSessions$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   readonly keys = new Map<string, Principal>([

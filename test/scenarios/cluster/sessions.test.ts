@@ -1,4 +1,5 @@
-// Tests a session over two nodes: made on one by a link of the operator, used on both, ended on one and closed at once on the other.
+// Tests a session over two nodes: made on one by a link of the operator, used on both, which tell of a
+// further one, ended on one and closed at once on the other.
 import { randomBytes } from 'node:crypto';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { port } from '../../../dev/node-accounts.js';
@@ -27,7 +28,7 @@ testWith('nats-server')('a session of one node is used on another, and its end i
   t.false(keys.body.toString().includes(listed[0].id), 'a session is no key of the account');
 
   const hub = new HubConnectionBuilder()
-    .withUrl(`http://127.0.0.1:${there}/hubs/email`, {
+    .withUrl(`http://127.0.0.1:${there}/hubs/email?sessions=true`, {
       transport: HttpTransportType.WebSockets,
       headers: { ...origin(there), Cookie },
     })
@@ -39,6 +40,8 @@ testWith('nats-server')('a session of one node is used on another, and its end i
     why = error?.message ?? '';
     resolve();
   });
+  const { promise: told, resolve: tell } = deferred();
+  hub.on('SessionsChanged', tell);
   await hub.start();
   t.teardown(() => hub.stop());
   // The session signs another device in on the other node; a further link ends with the session.
@@ -50,6 +53,7 @@ testWith('nats-server')('a session of one node is used on another, and its end i
     if (i === 0) {
       const device = await rawRequest(here, `POST /link/${link.token}`, { ...origin(here), 'User-Agent': 'Phone' });
       t.is(device.status, 303);
+      await told;
       const seen = JSON.parse((await ask(there, 'GET /api/sessions')).body.toString());
       t.like(
         seen.find(({ id }: { id: string }) => id === link.sessionId),

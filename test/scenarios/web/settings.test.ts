@@ -137,9 +137,11 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
   await page.getByText('A name is needed. Until you write one, “Zoë Ünal” is kept.').waitFor();
 
   const other = await open({ userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0' });
-  const phone = await open({ userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:130.0) Gecko/130.0 Firefox/130.0' });
   await page.getByRole('link', { name: 'Devices' }).click();
   const devices = page.getByRole('list', { name: 'Devices' }).getByRole('listitem');
+  await devices.nth(1).waitFor();
+  // What signs in meanwhile is there at once.
+  const phone = await open({ userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:130.0) Gecko/130.0 Firefox/130.0' });
   await devices.nth(2).waitFor();
   t.true((await devices.first().textContent())!.includes('This browser'));
   t.deepEqual(await accessibilityFaults(window), []);
@@ -172,8 +174,8 @@ testInBrowser('a phone is signed in by the code that a browser shows, which says
   await show.click();
   await page.setViewportSize({ width: 320, height: 640 });
   await code.getByRole('button', { name: 'Copy the link' }).click();
-  await code.getByText('Copied').waitFor();
-  t.is(await page.evaluate('navigator.clipboard.readText()'), await link());
+  const copied = await link();
+  await until(async () => (await page.evaluate('navigator.clipboard.readText()')) === copied);
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   t.deepEqual(await accessibilityFaults(window), []);
 
@@ -183,7 +185,23 @@ testInBrowser('a phone is signed in by the code that a browser shows, which says
     viewport: { width: 320, height: 640 },
   });
   await phone.page.getByText('This link no longer works').waitFor();
+  // A browser has one link: a code in another window takes the place of the one here, which says so.
+  const replaced = await link();
+  const beside = await window.context.newPage();
+  await beside.goto(`${originOf(node)}/settings/devices`);
+  await beside.getByRole('button', { name: 'Show the code' }).click();
+  await page.getByText('Another window of this browser shows a new code.').waitFor();
+  t.is(await code.count(), 0);
+  await phone.page.goto(replaced);
+  await phone.page.getByText('This link no longer works').waitFor();
+  await show.click();
+  await beside.getByText('Another window of this browser shows a new code.').waitFor();
+  await beside.close();
+  // Nothing asks again and again whether the phone is there.
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
   await phone.page.goto(await link());
+  t.deepEqual(asked, []);
   await phone.page.getByText('zoe@example.test').waitFor();
   await phone.page.getByRole('button', { name: 'Sign in' }).click();
   await phone.page.getByRole('heading', { name: 'Inbox' }).waitFor();

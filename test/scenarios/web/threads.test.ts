@@ -42,6 +42,13 @@ testInBrowser('a conversation is one row, live, and acted on as a whole', async 
   );
   const answer = page.getByRole('dialog', { name: 'Re: Giraffes' });
   await answer.locator(':focus').waitFor();
+  await answer.getByRole('button', { name: 'Close' }).click();
+  await answer.waitFor({ state: 'detached' });
+  await page.evaluate(
+    `document.querySelector('.reply-buttons button').click();
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '#', bubbles: true }))`,
+  );
+  await answer.locator(':focus').waitFor();
   t.is(await page.getByText(/moved to Trash/i).count(), 0);
   await answer.getByRole('button', { name: 'Close' }).click();
   await answer.waitFor({ state: 'detached' });

@@ -16,8 +16,8 @@ export interface Shortcut {
 }
 
 const SEQUENCE_MS = 1500;
-/** How long what has opened may take to get the focus. */
-const FOCUS_MS = 500;
+/** How long what has opened may take to get the focus: on a slow machine its editor is still loaded. */
+const FOCUS_MS = 10_000;
 
 interface Bound extends Shortcut {
   readonly group: KeyGroup;
@@ -42,18 +42,23 @@ export function startKeyboard(): () => void {
   return () => document.removeEventListener('keydown', onKey);
 }
 
-/** The keys of the page have no effect until a field of what opens has the focus: what is typed meanwhile is text, and no action. */
-export function holdKeys(opened: Promise<unknown>): void {
+/**
+ * The keys of the page have no effect until a field of what opens has the focus, or the reader points elsewhere: what is typed meanwhile is
+ * text, and no action. `opened`: false when nothing has opened.
+ */
+export function holdKeys(opened: Promise<boolean>): void {
   held = opened;
   const release = () => {
     document.removeEventListener('focusin', onFocus);
+    document.removeEventListener('pointerdown', release);
     if (held === opened) held = undefined;
   };
   const onFocus = ({ target }: FocusEvent) => {
     if (isField(target)) release();
   };
   document.addEventListener('focusin', onFocus);
-  void opened.finally(() => setTimeout(release, FOCUS_MS));
+  document.addEventListener('pointerdown', release);
+  void opened.then((isOpen) => setTimeout(release, isOpen ? FOCUS_MS : 0));
 }
 
 function onKey(event: KeyboardEvent): void {

@@ -30,10 +30,10 @@ export function Writing() {
     if (account === undefined) return;
     if (shown.view === 'compose') {
       go({ view: 'place', place: 'drafts' }, { replace: true });
-      void compose.open({ kind: 'draft', draftId: shown.draftId });
+      holdKeys(compose.open({ kind: 'draft', draftId: shown.draftId }));
     } else if (shown.view === 'mailto') {
       go({ view: 'place', place: 'inbox' }, { replace: true });
-      void compose.open({ kind: 'new', ...mailtoFields(shown.link) });
+      holdKeys(compose.open({ kind: 'new', ...mailtoFields(shown.link) }));
     }
   }, [shown, account]);
   return <ComposeHost />;
@@ -46,7 +46,7 @@ export function ComposeButton({ place }: { readonly place: 'folders' | 'corner' 
       type="button"
       class={place === 'folders' ? 'button is-main compose-button' : 'button is-main compose-corner'}
       aria-label={t('compose.compose')}
-      onClick={() => void compose.open({ kind: 'new' })}
+      onClick={() => holdKeys(compose.open({ kind: 'new' }))}
     >
       <Icon name="pencil" />
       {place === 'folders' && (
@@ -71,7 +71,7 @@ export function ReplyButtons({ emailId }: { readonly emailId: string }) {
           class="button is-plain"
           aria-label={t(`compose.${kind}`)}
           title={t(`compose.${kind}`)}
-          onClick={() => void compose.open({ kind, emailId })}
+          onClick={() => holdKeys(compose.open({ kind, emailId }))}
         >
           <Icon name={kind === 'replyAll' ? 'reply-all' : kind} />
           <span>{t(`compose.${kind}`)}</span>
@@ -93,7 +93,7 @@ export function SentSteps({ id }: { readonly id: string }) {
         key={outboundId}
         client={client}
         outboundId={outboundId}
-        onUndone={(draftId) => compose.open({ kind: 'draft', draftId })}
+        onUndone={(draftId) => holdKeys(compose.open({ kind: 'draft', draftId }))}
       />
     </details>
   );
@@ -103,7 +103,7 @@ export function SentSteps({ id }: { readonly id: string }) {
 export function openListed({ list }: Store, id: string): void {
   const draftId = list.item(id)?.draftId;
   if (draftId === undefined) go(withEmail(list.route.peek(), id));
-  else void compose.open({ kind: 'draft', draftId });
+  else holdKeys(compose.open({ kind: 'draft', draftId }));
 }
 
 function keys({ list, openId }: Store): Shortcut[] {

@@ -68,11 +68,15 @@ export const compose = {
     dock.value = undefined;
   },
 
-  async open(opening: Opening): Promise<void> {
+  /** False when no window could be opened; that is said. */
+  async open(opening: Opening): Promise<boolean> {
     try {
-      await (await windows())?.show(opening);
+      const opened = await windows();
+      await opened?.show(opening);
+      return opened !== undefined;
     } catch (error) {
       undo.say(reasonOf(error));
+      return false;
     }
   },
 };

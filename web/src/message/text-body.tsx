@@ -1,5 +1,6 @@
 // Plain text: lines with links, quotations and signatures, folded where they only repeat.
 import { useMemo } from 'preact/hooks';
+import { holdKeys } from '../app/keyboard.js';
 import { mailtoFields } from '../compose/mailto.js';
 import { compose } from '../compose/open.js';
 import { Icon } from '../design/icon.js';
@@ -77,7 +78,7 @@ function Lines({ text }: { readonly text: string }) {
             onClick={(event) => {
               if (!link.href.startsWith('mailto:')) return;
               event.preventDefault();
-              void compose.open({ kind: 'new', ...mailtoFields(link.href) });
+              holdKeys(compose.open({ kind: 'new', ...mailtoFields(link.href) }));
             }}
           >
             {piece}

@@ -2,7 +2,7 @@
 import './devices.css';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Session } from '../../../src/client/index.js';
+import { NetworkFault, type Session } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
@@ -15,7 +15,7 @@ import { lastUse, When } from './when.js';
 
 export function Devices() {
   const store = useStore();
-  const { sessions, said, problem, read, end } = useSessions(store);
+  const { sessions, said, problem, end } = useSessions(store);
   const list = useRef<HTMLUListElement>(null);
   const others = sessions.value.filter(({ isCurrent }) => !isCurrent);
   const endAndSay = async (ended: readonly Session[]) => {
@@ -42,7 +42,7 @@ export function Devices() {
           </button>
         </div>
       )}
-      <PhoneSignIn sessions={sessions} onRead={read} />
+      <PhoneSignIn sessions={sessions} />
       <Passkeys />
     </>
   );
@@ -83,35 +83,41 @@ function Device({
   );
 }
 
-/** The sessions, as they are when the section is opened, whenever the reader comes back to it, and while a phone is signed in. */
+/** The sessions as they are, with their last uses as they were when the reader came to the section, or came back to the page. */
 function useSessions(store: Store) {
   const sessions = useSignal<readonly Session[]>([]);
   const said = useSignal('');
   const problem = useSignal('');
-  const read = async () => {
-    try {
-      sessions.value = sorted(await store.client.sessions());
-      problem.value = '';
-    } catch (error) {
-      problem.value = t('settings.devices.notRead', { reason: reasonOf(error) });
-    }
-  };
+  const { client, isCutOff } = store;
   useEffect(() => {
+    const show = (all: readonly Session[]) => {
+      sessions.value = sorted(all);
+      problem.value = '';
+    };
+    const fail = (error: unknown) => {
+      problem.value = t('settings.devices.notRead', { reason: reasonOf(error) });
+    };
+    const subscription = client.sessions$.subscribe({ next: show, error: fail });
+    // No event says that a browser is used.
     const onReturn = () => {
-      if (document.visibilityState === 'visible') void read();
+      if (document.visibilityState === 'visible') client.sessions().then(show, fail);
     };
     document.addEventListener('visibilitychange', onReturn);
-    return () => document.removeEventListener('visibilitychange', onReturn);
-  }, []);
-  const { value: connection } = store.connection;
+    return () => {
+      subscription.unsubscribe();
+      document.removeEventListener('visibilitychange', onReturn);
+    };
+  }, [client]);
   useEffect(() => {
-    if (connection === 'live') void read();
-  }, [connection]);
+    if (isCutOff.value && sessions.peek().length === 0)
+      problem.value = t('settings.devices.notRead', { reason: reasonOf(new NetworkFault()) });
+  }, [isCutOff.value]);
   const end = async (ended: readonly Session[]) => {
     said.value = '';
-    const results = await Promise.allSettled(ended.map(({ id }) => store.client.endSession(id)));
+    const results = await Promise.allSettled(ended.map(({ id }) => client.endSession(id)));
     const failures = results.filter((result) => result.status === 'rejected');
-    await read();
+    const gone = new Set(ended.filter((_, i) => results[i]!.status === 'fulfilled').map(({ id }) => id));
+    sessions.value = sessions.peek().filter(({ id }) => !gone.has(id));
     if (failures.length > 0) problem.value = t('settings.devices.notEnded', { reason: reasonOf(failures[0]!.reason) });
     else
       said.value =
@@ -119,7 +125,7 @@ function useSessions(store: Store) {
           ? t('settings.devices.ended', { name: deviceName(ended[0]!.userAgent) })
           : t('settings.devices.endedAll', { count: ended.length });
   };
-  return { sessions, said, problem, read, end };
+  return { sessions, said, problem, end };
 }
 
 /** This browser, then the others by their last use. */

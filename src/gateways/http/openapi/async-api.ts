@@ -9,7 +9,7 @@ import { servedDocument } from './served-document.js';
 
 export type AsyncApiDocument = Readonly<Record<string, unknown>>;
 
-const TOPICS = ['timeline', 'changes'] as const;
+const TOPICS = ['timeline', 'changes', 'sessions'] as const;
 const ABOUT = `Events of an account, as they happen, over the hub and as an event stream, and the calls of the hub.
 
 **The hub** speaks the SignalR hub protocol. An event is an invocation: \`target\` is the name of the message, and the payload

@@ -100,6 +100,7 @@ async function beginSession(
   const [session] = await tx<[PageSession]>`
     insert into sessions (id, account_id, prefix, hash, user_agent, proof, proven_at)
     values (${id}, ${accountId}, ${prefix}, ${hash}, ${userAgent}, ${proof}, ${provenAt}) returning ${columns(tx)}`;
+  await announce(tx, { kind: 'sessions', accountId });
   return { session, ended: ended.map(({ id }) => id) };
 }
 
@@ -138,6 +139,8 @@ async function notice(tx: SqlTransaction, ended: readonly Ended[]): Promise<void
     await tx`delete from push_subscriptions where account_id = ${accountId} and session_id = ${id}`;
     await announce(tx, { kind: 'key-revoked', keyId: id });
   }
+  for (const accountId of new Set(ended.map((one) => one.accountId)))
+    await announce(tx, { kind: 'sessions', accountId });
 }
 
 async function deleteEndedSessions(sql: Sql, maxAgeMs: number): Promise<number> {

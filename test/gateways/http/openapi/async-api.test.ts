@@ -18,7 +18,7 @@ test('every event and call is described, and every reference leads somewhere', (
   t.is(document.asyncapi, '3.0.0');
   t.deepEqual(Object.keys(document.channels.stream.messages), [...CLIENT_EVENT_TYPES]);
   const hub = Object.keys(document.channels.hub.messages);
-  const others = ['QueuePositionChanged', 'Position', 'ListChanged'];
+  const others = ['QueuePositionChanged', 'SessionsChanged', 'Position', 'ListChanged'];
   const calls = ['Resume', 'Subscribe', 'Unsubscribe'];
   t.deepEqual(hub, [...CLIENT_EVENT_TYPES, ...others, ...calls.flatMap((name) => [name, `${name}Result`])]);
   const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g), ([, pointer]) => pointer!);
@@ -40,5 +40,5 @@ test('docs/hub.md has every event that everybody gets or asks for', (t) => {
     /## Events for everybody\n(.*?)\n## Reconnecting/s.exec(readFileSync('docs/hub.md', 'utf8')) ?? [];
   const rows = section.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| /gm);
   const told = Array.from(rows, ([, names]) => names!.match(/\w+/g)!).flat();
-  t.deepEqual(told.toSorted(), [...CLIENT_EVENT_TYPES, 'QueuePositionChanged'].toSorted());
+  t.deepEqual(told.toSorted(), [...CLIENT_EVENT_TYPES, 'QueuePositionChanged', 'SessionsChanged'].toSorted());
 });

@@ -63,9 +63,11 @@ test('uses of keys and sessions are noted together, and count for the profile', 
 
 test('an end is told to nodes and commands, once, and only the account of a session ends it', async (t) => {
   const { store, sessions, announced, ann, bob } = await start(t);
-  const { until } = await changes(t, store);
+  const { seen, until } = await changes(t, store);
   const given = session();
   const { id } = (await sessions.create(ann, 10, given))!;
+  t.deepEqual(await until(({ kind }) => kind === 'sessions'), { kind: 'sessions', accountId: ann });
+  seen.length = 0;
   t.false(await sessions.end(bob, id));
   t.false(await sessions.end(ann, 'x'));
   t.false(await sessions.end(ann, randomUUID()));
@@ -73,6 +75,8 @@ test('an end is told to nodes and commands, once, and only the account of a sess
   t.false(await sessions.end(ann, id));
   t.deepEqual(announced, [id]);
   t.deepEqual(await until(({ kind }) => kind === 'key-revoked'), { kind: 'key-revoked', keyId: id });
+  t.deepEqual(await until(({ kind }) => kind === 'sessions'), { kind: 'sessions', accountId: ann });
+  t.is(seen.length, 2);
   t.deepEqual(await store.keysByPrefixes([given.prefix]), []);
   t.deepEqual(await sessions.list(ann), []);
 });

@@ -102,6 +102,7 @@ export const settings: Translation<typeof english> = {
     '{host} هو هذا الحاسوب نفسه، فلا يصل إليه الهاتف. افتح هذه الصفحة باسم الخادم، ثم أظهر الرمز من جديد.',
   'settings.phone.link': 'الرابط',
   'settings.phone.signedIn': 'تم تسجيل الدخول على {name}.',
+  'settings.phone.replaced': 'تعرض نافذة أخرى في هذا المتصفح رمزًا جديدًا. لم يعد الرمز الذي كان هنا صالحًا.',
   'settings.phone.expired': 'انتهى وقت الرمز. أظهر رمزًا جديدًا.',
   'settings.phone.notMade': 'لم يُنشأ رمز. {reason}',
   'settings.section.keys': 'برامج البريد',

@@ -85,6 +85,8 @@ export const settings: Translation<typeof english> = {
     '{host} ist dieser Computer selbst, und ein Handy erreicht ihn so nicht. Öffnen Sie diese Seite unter dem Namen des Servers, und zeigen Sie den Code noch einmal.',
   'settings.phone.link': 'den Link',
   'settings.phone.signedIn': 'Angemeldet auf {name}.',
+  'settings.phone.replaced':
+    'Ein anderes Fenster dieses Browsers zeigt einen neuen Code. Der, der hier stand, gilt nicht mehr.',
   'settings.phone.expired': 'Die Zeit des Codes ist um. Zeigen Sie einen neuen.',
   'settings.phone.notMade': 'Es wurde kein Code erstellt. {reason}',
   'settings.section.keys': 'Mailprogramme',

@@ -80,6 +80,7 @@ export const settings = {
     '{host} is this computer itself, so a phone does not reach it. Open this page under the name of the server, then show the code again.',
   'settings.phone.link': 'the link',
   'settings.phone.signedIn': 'Signed in on {name}.',
+  'settings.phone.replaced': 'Another window of this browser shows a new code. The one that was here no longer works.',
   'settings.phone.expired': 'The time of the code is over. Show a new one.',
   'settings.phone.notMade': 'No code was made. {reason}',
   'settings.section.keys': 'Mail programs',

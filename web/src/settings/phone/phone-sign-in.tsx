@@ -13,13 +13,11 @@ import { type PhoneLink, usePhoneLink } from './use-phone-link.js';
 
 interface PhoneSignInProps {
   readonly sessions: Signal<readonly Session[]>;
-  /** Reads the sessions again. */
-  readonly onRead: () => Promise<void>;
 }
 
-export function PhoneSignIn({ sessions, onRead }: PhoneSignInProps) {
+export function PhoneSignIn({ sessions }: PhoneSignInProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const { link, said, problem, isBusy, make, withdraw } = usePhoneLink(useStore(), sessions, onRead);
+  const { link, said, problem, isBusy, make, withdraw } = usePhoneLink(useStore(), sessions);
   const shown = link.value;
   const wasShown = useRef(false);
   useEffect(() => {

@@ -1,15 +1,15 @@
-// The link that signs a phone in: made on demand, withdrawn when it is closed, and watched until a device has used it.
+// The link that signs a phone in: made on demand, withdrawn when it is closed, and shown until a device has used it or another window of this
+// browser shows a new one.
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Session } from '../../../../src/client/index.js';
 import { reasonOf } from '../../app/reason.js';
 import type { Store } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
 import { deviceName } from '../device-name.js';
 
-/** How often the sessions are read while a link is shown. No event says that a device has signed in. */
-const LOOK_MS = 2_000;
 const SECOND_MS = 1_000;
+const CHANNEL = 'mansio.phoneLink';
 
 export interface PhoneLink {
   /** The session that begins when the link is used. */
@@ -21,12 +21,17 @@ export interface PhoneLink {
   readonly end: number;
 }
 
-export function usePhoneLink(store: Store, sessions: Signal<readonly Session[]>, onRead: () => Promise<void>) {
+export function usePhoneLink(store: Store, sessions: Signal<readonly Session[]>) {
   const { client } = store;
   const link = useSignal<PhoneLink | undefined>(undefined);
   const said = useSignal('');
   const problem = useSignal('');
   const isBusy = useSignal(false);
+  const windows = useWindows(() => {
+    if (link.value === undefined) return;
+    link.value = undefined;
+    said.value = t('settings.phone.replaced');
+  });
   const make = async () => {
     said.value = '';
     problem.value = '';
@@ -36,6 +41,7 @@ export function usePhoneLink(store: Store, sessions: Signal<readonly Session[]>,
       const url = new URL(`/link/${token}`, location.origin).href;
       const end = performance.now() + expiresInSeconds * SECOND_MS;
       link.value = { sessionId, url, minutes: Math.round(expiresInSeconds / 60), end };
+      windows.postMessage(sessionId);
     } catch (error) {
       problem.value = t('settings.phone.notMade', { reason: reasonOf(error) });
     }
@@ -57,16 +63,25 @@ export function usePhoneLink(store: Store, sessions: Signal<readonly Session[]>,
   }, [device]);
   useEffect(() => {
     if (shown === undefined) return;
-    const timer = setInterval(() => {
-      if (performance.now() < shown.end) {
-        if (document.visibilityState === 'visible' && store.connection.value === 'live') void onRead();
-        return;
-      }
+    const expire = () => {
       link.value = undefined;
       said.value = t('settings.phone.expired');
-    }, LOOK_MS);
-    return () => clearInterval(timer);
+    };
+    const timer = setTimeout(expire, Math.max(0, shown.end - performance.now()));
+    return () => clearTimeout(timer);
   }, [shown]);
   useEffect(() => withdraw, []);
   return { link, said, problem, isBusy, make, withdraw };
+}
+
+/** The windows of this browser, which is one session with one link: `replaced` is called when another one has made the link. */
+function useWindows(replaced: () => void): BroadcastChannel {
+  const newest = useRef(replaced);
+  newest.current = replaced;
+  const channel = useMemo(() => new BroadcastChannel(CHANNEL), []);
+  useEffect(() => {
+    channel.onmessage = () => newest.current();
+    return () => channel.close();
+  }, [channel]);
+  return channel;
 }
