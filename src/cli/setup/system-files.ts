@@ -48,6 +48,9 @@ const PORTS = {
   MANSIO_HTTPS_PORT: '443',
 };
 
+/** The rule about sudden changes, which is off by default: on a server for people, credentials are stolen. */
+const SUDDEN_CHANGES = { MANSIO_SUSPEND_STRANGERS: '500', MANSIO_SUSPEND_REFUSED: '100' };
+
 /** The settings of the node; with a prefix, of the files below it. */
 function settingsOf({ hostname, acmeEmail, databaseUrl }: SetupAnswers, prefix = ''): Readonly<Record<string, string>> {
   const hasSixthVersion = machineAddresses().some((address) => address.includes(':') && isPublicAddress(address));
@@ -57,6 +60,7 @@ function settingsOf({ hostname, acmeEmail, databaseUrl }: SetupAnswers, prefix =
     MANSIO_DATA_DIR: `${prefix}${DATA_DIRECTORY}`,
     MANSIO_BIND: hasSixthVersion ? '::' : '0.0.0.0',
     ...PORTS,
+    ...SUDDEN_CHANGES,
     ...(acmeEmail !== undefined && { MANSIO_ACME_DIRECTORY: 'letsencrypt', MANSIO_ACME_EMAIL: acmeEmail }),
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   };

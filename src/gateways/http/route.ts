@@ -76,6 +76,8 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   /** The Host field, which the client chooses. */
   readonly host: string | undefined;
   readonly browser: BrowserRequest;
+  /** The request has an Authorization field: a program made it, because a browser adds none to what a page refers to. */
+  readonly hasAuthorization: boolean;
   /** The If-Match field. */
   readonly ifMatch: string | undefined;
   /** The Last-Event-ID field. */

@@ -180,6 +180,8 @@ class SignalRHub implements Hub {
     const query = new URLSearchParams(request.query);
     const connectionToken = query.get('id');
     if (connectionToken === null && request.method === 'GET') {
+      const admission = await admit(request, query, this.#admitting, { isRead: true });
+      if ('refused' in admission) return admission.refused;
       return problem(426, 'Without the id of a negotiation, the hub takes WebSockets only.', {
         upgrade: 'websocket',
       });

@@ -47,14 +47,14 @@ export const sending = {
   ),
   suspendStrangers: variable(
     'MANSIO_SUSPEND_STRANGERS',
-    500,
+    0,
     integer(0, MOST_RECIPIENTS),
-    'An account that sends in an hour to more recipients to whom it has never written is suspended; 0: it is not.',
+    'An account that sends in an hour to more recipients to whom it has never written is suspended; 0: it is not. `mansio setup` sets 500.',
   ),
   suspendRefused: variable(
     'MANSIO_SUSPEND_REFUSED',
-    100,
+    0,
     integer(0, MOST_RECIPIENTS),
-    'An account is suspended when other servers refuse more of its recipients in an hour, and more than a quarter of all; 0: it is not.',
+    'An account is suspended when other servers refuse more of its recipients in an hour, and more than a quarter of all; 0: it is not. `mansio setup` sets 100.',
   ),
 };

@@ -66,6 +66,8 @@ test('it makes settings, units, domain and account; a second run changes nothing
     MANSIO_DATA_DIR: '/var/lib/mansio',
     MANSIO_MX_PORT: '25',
     MANSIO_HTTPS_PORT: '443',
+    MANSIO_SUSPEND_STRANGERS: '500',
+    MANSIO_SUSPEND_REFUSED: '100',
     MANSIO_ACME_DIRECTORY: 'letsencrypt',
     MANSIO_ACME_EMAIL: 'ops@example.test',
   });

@@ -56,6 +56,10 @@ export class Handling implements Call {
     return browserOf(this.#request);
   }
 
+  get hasAuthorization(): boolean {
+    return this.#request.headers.has('authorization');
+  }
+
   get ifMatch(): string | undefined {
     return this.#request.headers.get('if-match');
   }

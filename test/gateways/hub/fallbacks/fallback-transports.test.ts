@@ -251,6 +251,7 @@ test('a connection is opened with a fresh token of this hub only, and no WebSock
     t.is((await ask('GET', new URLSearchParams({ id }).toString())).status, 400);
   }
   t.like(await ask('GET', ''), { status: 426, headers: { upgrade: 'websocket' } });
+  t.like(await ask('GET', '', { key: 'unknown' }), { status: 401 });
   t.is((await ask('POST', '')).status, 400);
   t.is((await ask('POST', `id=${mine}`, { body: HANDSHAKE })).status, 404, 'a poll opens');
   timing.pass(31_000);

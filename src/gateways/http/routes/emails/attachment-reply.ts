@@ -16,7 +16,8 @@ export const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 /**
  * Types that a browser would run or apply as a part of a page: the policy of a page allows scripts and styles of its own origin, and neither
- * `attachment` nor the sandbox counts for them. Under `nosniff` no other type is a script or a style sheet.
+ * `attachment` nor the sandbox counts for them. Under `nosniff` no other type is a script or a style sheet. What a page refers to is requested
+ * without an Authorization field, so requests with one get these types too.
  */
 const ACTIVE_TYPE = /^(?:text|application)\/(?:(?:x-)?(?:ecma|java|j|live)script[\d.]*|css)$/i;
 
@@ -24,7 +25,7 @@ const ACTIVE_TYPE = /^(?:text|application)\/(?:(?:x-)?(?:ecma|java|j|live)script
 export const ATTACHMENT = {
   summary: 'An attachment, decoded',
   description:
-    'The reply has the media type of the attachment, and headers that make browsers save it: `attachment`, sandboxed, `nosniff`. Scripts and style sheets have the type `application/octet-stream`.',
+    'The reply has the media type of the attachment, and headers that make browsers save it: `attachment`, sandboxed, `nosniff`. Without an Authorization field, scripts and style sheets have the type `application/octet-stream`.',
   replies: { 200: binary('*/*', FILE_NAME), 304: EMPTY },
 } as const;
 
@@ -45,6 +46,7 @@ export async function attachmentReply(
   blobs: Pick<BlobStore, 'index' | 'stream'>,
   { id, blob }: Owner,
   wanted: string,
+  { hasAuthorization }: { readonly hasAuthorization: boolean },
 ): Promise<Found | Problem> {
   const index = await blobs.index(blob);
   const found = index?.attachments.find((entry) => attachmentId(id, entry.section) === wanted);
@@ -57,13 +59,15 @@ export async function attachmentReply(
       INERT,
       ASKED_EACH_TIME,
       entityTag(blob, found.section),
-      ['Content-Type', servedType(found.contentType)],
+      ['Vary', 'Authorization'],
+      ['Content-Type', servedType(found.contentType, hasAuthorization)],
       ['Content-Disposition', attachmentDisposition(found.fileName)],
     ],
     stream: { length: found.size, chunks },
   };
 }
 
-function servedType(contentType: string): string {
-  return MEDIA_TYPE.test(contentType) && !ACTIVE_TYPE.test(contentType) ? contentType : 'application/octet-stream';
+function servedType(contentType: string, mayBeActive: boolean): string {
+  const isServed = MEDIA_TYPE.test(contentType) && (mayBeActive || !ACTIVE_TYPE.test(contentType));
+  return isServed ? contentType : 'application/octet-stream';
 }

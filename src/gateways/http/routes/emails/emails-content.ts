@@ -21,11 +21,11 @@ export function contentRoutes(
       tags,
       access: READ,
       params: { id: idParameter(), attachmentId: idParameter() },
-      handler: async ({ principal, params }) => {
+      handler: async ({ principal, params, hasAuthorization }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const { id, blob } = outcome.reply;
-        return attachmentReply(blobs, { id, blob }, params.attachmentId);
+        return attachmentReply(blobs, { id, blob }, params.attachmentId, { hasAuthorization });
       },
     }),
     defineRoute({

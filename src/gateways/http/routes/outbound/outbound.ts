@@ -210,11 +210,13 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       tags,
       access: READ,
       params: { id: idParameter(), attachmentId: idParameter() },
-      handler: async ({ principal, params }) => {
+      handler: async ({ principal, params, hasAuthorization }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const { id, blob } = outcome.reply.email;
-        return attachmentReply(sources.blobs, { id: versionOf(id, blob), blob }, params.attachmentId);
+        return attachmentReply(sources.blobs, { id: versionOf(id, blob), blob }, params.attachmentId, {
+          hasAuthorization,
+        });
       },
     }),
     defineRoute({

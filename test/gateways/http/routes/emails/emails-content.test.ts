@@ -56,6 +56,7 @@ test('an attachment is no script and no style sheet of a page of this origin, an
     'image/svg+xml': 'image/svg+xml',
     'application/json': 'application/json',
   };
+  const session = `mansio=${gateway.directory.session(ALICE)}`;
   addMail(gateway.mailboxes, gateway.blobs, ALICE, {
     id: LARGE_ID,
     attachments: Object.keys(types).map((contentType, i) => ({
@@ -67,12 +68,16 @@ test('an attachment is no script and no style sheet of a page of this origin, an
   const { attachments }: Document = await (await gateway.fetch(`/api/emails/${LARGE_ID}`)).json();
   t.is(attachments.length, Object.keys(types).length);
   for (const { id, contentType } of attachments) {
-    const { headers } = await gateway.fetch(`/api/emails/${LARGE_ID}/attachments/${id}`);
+    const path = `/api/emails/${LARGE_ID}/attachments/${id}`;
+    const { headers } = await gateway.fetch(path, { key: null, headers: { Cookie: session } });
     const expected = Object.entries(types).find(([type]) => type.toLowerCase() === contentType.toLowerCase());
     t.is(headers.get('content-type'), expected![1], contentType);
     t.is(headers.get('x-content-type-options'), 'nosniff');
     t.true(headers.get('content-disposition')!.startsWith('attachment'));
     t.is(headers.get('content-security-policy'), "sandbox; default-src 'none'");
+    t.is(headers.get('vary'), 'Authorization');
+    const byProgram = await gateway.fetch(path);
+    t.is(byProgram.headers.get('content-type'), contentType, 'a page refers to nothing with an Authorization field');
   }
 });
 
