@@ -12,7 +12,7 @@ import type { Rest } from '../rest.js';
 import type { Change } from './overlays.js';
 
 /** The most emails of one bulk request. */
-const BULK = 1_000;
+export const BULK = 1_000;
 /** With a storage, the first action waits at most this long for what earlier clients have left there. ms */
 const TAKE_OVER_MS = 2_000;
 

@@ -5,7 +5,7 @@ import type { Action, ActionEmails, Actions, KnownEmail, KnownEmails, LateRefusa
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
 import { isSignedOut } from '../refusal.js';
-import type { ActionQueue, QueuedChange, StoredAction } from './action-queue.js';
+import { type ActionQueue, BULK, type QueuedChange, type StoredAction } from './action-queue.js';
 import type { Change, Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
 
 /** After the reply the lists still get the change: its overlay stays for this time. ms */
@@ -88,6 +88,7 @@ class OptimisticAction implements Action {
   readonly #known = new Set<string>();
   readonly #told: Subscription;
   #isDone = false;
+  #isRefused = false;
   #undone: Promise<void> | undefined;
   #finish = () => {};
 
@@ -131,6 +132,7 @@ class OptimisticAction implements Action {
       refused: (error) => {
         // Whoever is signed in next has nothing to take back.
         if (isSignedOut(error)) this.#handled.clear();
+        this.#isRefused = true;
         this.progress$.complete();
         this.#end();
         refused(error);
@@ -163,6 +165,10 @@ class OptimisticAction implements Action {
       return;
     }
     this.#parts.queue.stop(this.queued);
+    if (this.#isKnownBefore) {
+      await this.#carryOut(this.#inverse(this.#ids));
+      return;
+    }
     const isDone = await this.done.then(
       () => true,
       () => false,
@@ -171,7 +177,20 @@ class OptimisticAction implements Action {
     if (!isDone && this.#handled.size === 0) return;
     const inverse = this.#inverse(isDone ? this.#ids : this.#handled);
     if (isDone) this.#end();
-    const actions = inverse.map(([change, ids]) => new OptimisticAction(ids, change, this.#parts));
+    await this.#carryOut(inverse);
+  }
+
+  /**
+   * What takes the action back can wait behind it, and shows at once: it is one request that nobody has answered, and changes nothing where
+   * the action has changed nothing.
+   */
+  get #isKnownBefore(): boolean {
+    if (this.#isDone || this.#isRefused || this.queued.unnamed !== undefined) return false;
+    return this.#change.kind !== 'delete' && this.#ids.size <= BULK && this.#known.size === this.#ids.size;
+  }
+
+  async #carryOut(changes: readonly (readonly [Change, readonly string[]])[]): Promise<void> {
+    const actions = changes.map(([change, ids]) => new OptimisticAction(ids, change, this.#parts));
     await Promise.all(actions.map(({ done }) => done));
   }
 

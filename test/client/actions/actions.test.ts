@@ -258,3 +258,19 @@ test('undo of an action that was refused half way restores what was carried out'
     [{ emailIds: ids.slice(0, 1_000), folderId: 'inbox-id', fromFolderId: 'archive-id' }],
   );
 });
+
+test('while the server has not answered, what takes an action back shows at once and goes behind it', async (t) => {
+  const { act, sent, replies, view } = world(three());
+  let answer = () => {};
+  replies.push(() => new Promise<void>((resolve) => (answer = resolve)));
+  const action = act.move(['a'], { to: 'archive' });
+  await until(() => sent.length === 1);
+  t.is(view({ folder: 'inbox' }).total, 2);
+  const undone = action.undo();
+  t.deepEqual(idsOf(view({ folder: 'inbox' })), ['a', 'b', 'c']);
+  t.is(sent.length, 1);
+  answer();
+  await undone;
+  t.deepEqual(sent.at(-1)!.body, { emailIds: ['a'], folderId: 'inbox-id', fromFolderId: 'archive-id' });
+  t.deepEqual(idsOf(view({ folder: 'inbox' })), ['a', 'b', 'c']);
+});
