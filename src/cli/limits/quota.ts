@@ -31,8 +31,8 @@ export function registerQuota(program: Command): void {
     .command('set')
     .description('set what an account or all accounts of a domain together may use')
     .argument('<account or domain>')
-    .option('--bytes <number>', 'octets of mail; none: no limit; default: as MANSIO_QUOTA_BYTES says')
-    .option('--messages <number>', 'messages; none: no limit; default: as MANSIO_QUOTA_MESSAGES says');
+    .option('--bytes <number>', 'octets of mail; none or 0: no limit; default: as MANSIO_QUOTA_BYTES says')
+    .option('--messages <number>', 'messages; none or 0: no limit; default: as MANSIO_QUOTA_MESSAGES says');
   reporting(
     set,
     async (text: string, { bytes, messages }: { bytes?: string; messages?: string }) => {

@@ -6,7 +6,8 @@ export const isComparator = (name: string): name is Comparator =>
   name === 'i;octet' || name === 'i;ascii-casemap' || name === 'i;ascii-numeric';
 
 /** Letters of ASCII in upper case, as `i;ascii-casemap` orders them (RFC 4790 §9.2.1). */
-const upper = (text: string): string => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+const upper = (text: string): string =>
+  /^\p{ASCII}*$/u.test(text) ? text.toUpperCase() : text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
 /** The text in the form in which `i;octet` compares it. */
 export const fold = (comparator: Comparator, text: string): string =>

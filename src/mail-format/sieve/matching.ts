@@ -98,7 +98,7 @@ function comparing(
     return (value) => {
       // The search for a long text may go back over it.
       run.spend(value.length * (1 + (key.length >> 6)));
-      return fold(comparator, value).includes(folded);
+      return run.compared(value, comparator).folded.includes(folded);
     };
   }
   return (value) => {
@@ -111,9 +111,8 @@ function comparing(
 
 function matches(run: Run, pattern: Pattern, comparator: Comparator, value: string, isKept: boolean): boolean {
   run.spend(value.length);
-  const shown = Array.from(value);
-  const folded = comparator === 'i;octet' ? shown : Array.from(fold(comparator, value));
-  const found = matchPattern(pattern, folded, shown, (characters) => run.spend(characters));
+  const { characters, foldedCharacters } = run.compared(value, comparator);
+  const found = matchPattern(pattern, foldedCharacters, characters, (count) => run.spend(count));
   if (found === undefined) return false;
   if (isKept) run.setMatched([value, ...found]);
   return true;

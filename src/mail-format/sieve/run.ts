@@ -1,6 +1,8 @@
 // A compiled script, which is closures, and the state of a run that they change: the bounds that it uses up, its variables, the header that it edits, and its actions. Commands and tests change it;
 // index.ts starts a run and reads its result.
 import type { FileintoAction, KeepAction, SieveAction, TrackedKey } from './actions.js';
+import type { Comparator } from './comparators.js';
+import { ComparedText } from './compared-text.js';
 import { EditableHeader } from './editable-header.js';
 import type { SieveBounds } from './limits.js';
 import type { SieveBody, SieveMessage } from './message.js';
@@ -60,6 +62,8 @@ export interface SieveEnvironment {
 
 /** Characters that count as one step. */
 const CHARACTERS_OF_STEP = 256;
+/** Characters of a value whose forms are kept for the next test. */
+const LONG = 4_096;
 
 export class Run {
   readonly message: SieveMessage;
@@ -83,6 +87,7 @@ export class Run {
   #redirects = 0;
   /** The edits of the header that actions have, as JSON. */
   readonly #edits = new Set<string>();
+  #long: ComparedText | undefined;
   #steps = 0;
   #includes = 0;
   #includeDepth = 0;
@@ -162,6 +167,15 @@ export class Run {
   /** `matched`: the whole text, and what each wildcard stands for (RFC 5229 §3.2). */
   setMatched(matched: readonly string[]): void {
     this.#matched = matched;
+  }
+
+  /** The forms of a value; those of a long one are made once for tests in a row. */
+  compared(value: string, comparator: Comparator): ComparedText {
+    if (value.length < LONG) return new ComparedText(value, comparator);
+    if (this.#long?.value !== value || this.#long.comparator !== comparator) {
+      this.#long = new ComparedText(value, comparator);
+    }
+    return this.#long;
   }
 
   /** @throws SieveError */

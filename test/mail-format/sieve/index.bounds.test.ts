@@ -62,6 +62,32 @@ test('what a script says to senders, sends on and tracks is bounded', (t) => {
   t.regex(outcome(`require "vacation"; vacation "${'x'.repeat(16_385)}";`)[0]!, /^fault .*16384 octets/);
 });
 
+test('a script of too many rules is refused with its line, and the most rules that compile end within their steps', (t) => {
+  const rules = (count: number) => Array.from({ length: count }, (_, i) => `if header "s" "${i}" { stop; }\n`).join('');
+  const result = inTime(t, () => compileSieve(rules(10_000)));
+  t.deepEqual('faults' in result && result.faults, [
+    { line: 3_334, column: 4, message: 'the script has more than 10000 commands and tests' },
+  ]);
+  // Each rule looks at every field, and at a long one.
+  const fields = 'X: y\n'.repeat(10_000);
+  const most = rules(2_100);
+  t.true(most.length <= MOST_SCRIPT_OCTETS);
+  t.deepEqual(
+    inTime(t, () => outcome(most, { letter: fields + LETTER })),
+    ['keep'],
+  );
+});
+
+test('tests of one long body read it once, and steps end them', (t) => {
+  const letter = `${LETTER}${'b'.repeat(800_000)}`;
+  for (const [check, end] of [
+    ['body :contains "q"', /^keep/],
+    ['body :comparator "i;octet" :contains "q"', /^keep/],
+    ['body :matches "*b*c*"', /^fault .*steps/],
+  ] as const)
+    t.regex(inTime(t, () => outcome(`require "body"; ${`if ${check} { stop; }`.repeat(30)}`, { letter }))[0]!, end);
+});
+
 test('the largest scripts compile in time, whatever is in them', (t) => {
   const fill = (text: string) => text.repeat(Math.floor(MOST_SCRIPT_OCTETS / text.length));
   for (const script of [

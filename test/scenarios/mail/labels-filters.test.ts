@@ -3,9 +3,15 @@ import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
+import { amount } from '../../support/amounts.js';
 import { type EmailList, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
+
+/** The most filters of an account. */
+const MOST_FILTERS = 200;
+const REQUESTS = amount(1_000, 10_000);
+const LANES = 8;
 
 interface Label {
   readonly id: string;
@@ -73,6 +79,39 @@ test('filters move mail by header, list, size and expression, flag it, and stop'
   await client.request('DELETE', `/api/folders/${folder.id}`);
   const [first] = await client.get<{ isEnabled: boolean; disabledReason: string }[]>('/api/filters');
   t.like(first, { isEnabled: false, disabledReason: 'folderDeleted', moveToFolderId: null, moveToFolderName: null });
+});
+
+test('filters beyond the most are refused, and other accounts have their mail while a client asks for more and more', async (t) => {
+  const [greedy, other] = [await account('greedy'), await account('other')];
+  const client = new MailboxClient(node, greedy.key);
+  const rule = { isEnabled: true, name: 'rule', priority: 1, headerName: 'X-None', markAsRead: true };
+  const statuses: number[] = [];
+  const errors = new Set<string>();
+  const lane = async () => {
+    while (statuses.length < REQUESTS) {
+      const response = await client.request('POST', '/api/filters', rule);
+      statuses.push(response.status);
+      const { errors: named } = (await response.json()) as { errors?: object };
+      if (named !== undefined) errors.add(JSON.stringify(named));
+    }
+  };
+  const lanes = Promise.all(Array.from({ length: LANES }, lane));
+  const subjects: string[] = [];
+  for (; statuses.length < REQUESTS; subjects.push(`letter ${subjects.length}`)) {
+    await send(other.email, { subject: `letter ${subjects.length}`, text: 'x' });
+    // Its own mail passes all of its filters.
+    await send(greedy.email, { subject: `letter ${subjects.length}`, text: 'x' });
+  }
+  await lanes;
+  t.is(statuses.filter((status) => status === 201).length, MOST_FILTERS);
+  t.is(statuses.filter((status) => status === 400).length, statuses.length - MOST_FILTERS);
+  t.deepEqual([...errors], ['{"name":["there are as many filters as an account may have"]}']);
+  t.is((await client.get<unknown[]>('/api/filters')).length, MOST_FILTERS);
+  t.true(subjects.length > 1, `${subjects.length} letters arrived meanwhile`);
+  for (const { key } of [greedy, other]) {
+    const { totalCount } = await new MailboxClient(node, key).get<{ totalCount: number }>('/api/emails');
+    t.is(totalCount, subjects.length);
+  }
 });
 
 test('a filter is applied to existing mail, and that is undone', async (t) => {
