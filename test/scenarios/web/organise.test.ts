@@ -45,7 +45,7 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   await page.getByText('Choose another name: this one is the name of another label or folder.').waitFor();
   t.deepEqual(await accessibilityFaults(one), []);
   await page.keyboard.press('Escape');
-  t.is(await page.getByRole('form', { name: 'New label' }).count(), 0);
+  await page.getByRole('form', { name: 'New label' }).waitFor({ state: 'detached' });
 
   await choose(page, 'Home', 'Move up');
   await shows(page, 'Paid', 'Home', 'Work');

@@ -41,8 +41,8 @@ testInBrowser('a session ends while an email is written; the next one of the acc
     .setInputFiles([{ name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('a plan') }]);
   await card.getByText('plan.txt').waitFor();
   await endSessions();
-  t.is(await page.getByText('Half a letter').count(), 0);
-  t.is(await subject.count(), 0);
+  await page.getByText('Half a letter').first().waitFor({ state: 'detached' });
+  await subject.waitFor({ state: 'detached' });
   t.deepEqual(await accessibilityFaults(window), []);
   await page.unroute('**/api/outbound/drafts**');
   t.deepEqual(await draftsOf(client), []);

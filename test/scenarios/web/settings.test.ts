@@ -206,7 +206,7 @@ testInBrowser('a phone is signed in by the code that a browser shows, which says
   await phone.page.getByRole('button', { name: 'Sign in' }).click();
   await phone.page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await page.getByText('Signed in on Firefox on Android.').waitFor();
-  t.is(await code.count(), 0);
+  await code.waitFor({ state: 'detached' });
   t.deepEqual(await accessibilityFaults(window), []);
   // A code whose time is over is not shown any more.
   await page.route('**/api/sessions/links', async (route) => {
@@ -215,7 +215,7 @@ testInBrowser('a phone is signed in by the code that a browser shows, which says
   });
   await show.click();
   await page.getByText('The time of the code is over. Show a new one.').waitFor();
-  t.is(await code.count(), 0);
+  await code.waitFor({ state: 'detached' });
   // The phone is a device like the others.
   await page.getByRole('button', { name: 'Sign out: Firefox on Android' }).click();
   await phone.page.getByLabel('API key').waitFor();

@@ -8,18 +8,19 @@ const FROM = 'Mirjam Köhler <mirjam@koehler.test>';
 
 const mail = (to: string, subject: string) => ({ from: FROM, to, subject, text: `The text of ${subject}.` });
 
-/** Holds the replies to what matches until the returned function is called. */
-async function hold(page: Page, url: RegExp): Promise<() => Promise<void>> {
+/** Holds the requests that match until `release` is called; `held` are those so far. */
+async function hold(page: Page, url: RegExp): Promise<{ held: readonly Route[]; release: () => Promise<void> }> {
   const held: Route[] = [];
   let isOver = false;
   await page.route(url, async (route) => {
     if (isOver) await route.continue();
     else held.push(route);
   });
-  return async () => {
+  const release = async () => {
     isOver = true;
     await Promise.all(held.map((route) => route.continue()));
   };
+  return { held, release };
 }
 
 testInBrowser('folders, rows and the head of an email are there before slow replies', async (t) => {
@@ -28,21 +29,22 @@ testInBrowser('folders, rows and the head of an email are there before slow repl
   const window = await open();
   const { page, faults } = window;
   await page.getByRole('option', { name: 'Contract' }).waitFor();
-  const releaseProfile = await hold(page, /\/api\/profile$/);
+  const profile = await hold(page, /\/api\/profile$/);
   await page.reload();
   await page.getByRole('link', { name: /^Inbox/ }).waitFor();
   await page.getByRole('option', { name: 'Contract' }).waitFor();
-  t.is(await page.getByText(account.email, { exact: true }).count(), 0);
-  await releaseProfile();
+  // On a slow machine the page shows the profile that it has kept meanwhile.
+  t.true(profile.held.length > 0);
+  await profile.release();
   await page.getByText(account.email, { exact: true }).first().waitFor();
 
-  const releaseEmail = await hold(page, /\/api\/emails\/[\da-f-]{36}$/);
+  const email = await hold(page, /\/api\/emails\/[\da-f-]{36}$/);
   await page.getByRole('option', { name: 'Contract' }).click();
   const article = page.getByRole('article', { name: 'Contract' });
   await article.getByText('mirjam@koehler.test').waitFor();
   t.is(await page.getByText('The text of Contract.').count(), 1, 'the row alone');
   t.deepEqual(await accessibilityFaults(window), []);
-  await releaseEmail();
+  await email.release();
   await article.getByText('The text of Contract.').waitFor();
   await article.getByRole('button', { name: 'Print' }).waitFor();
   await page.keyboard.press('e');
