@@ -64,6 +64,8 @@ export const KILLS = {
   sendLater: amount(2, 4),
   /** `scenarios/cluster/kill` kills nodes of a cluster under load. */
   cluster: amount(3, 30),
+  /** `scenarios/cluster/processes`: two processes in turn. */
+  processes: 2 * amount(1, 2),
   /** `scenarios/faults/cluster-people-kill` kills nodes of a cluster that answers mail and counts quotas. */
   clusterPeople: amount(2, 9),
   /** `scenarios/cluster/failover`: faults of the machine with the primary of PostgreSQL. */

@@ -11,6 +11,8 @@ const ID = '018f0000-0000-7000-8000-0000000000cd';
 const ALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const KNOWN = new Set([400, 401, 403, 404, 405, 413, 414, 415, 429, 431, 501, 503]);
 const DEEP = 100_000;
+/** Deeper than the stack; every field has such values. */
+const DEEP_FIELD = 20_000;
 
 const urlOf = ({ path }: Route, id = ID) => path.replace(/\{\w+\}/g, id);
 const named = ({ method, path }: Route) => `${method} ${path}`;
@@ -34,8 +36,8 @@ const VALUES: readonly string[] = [
   '{}',
   '{"__proto__":null,"toString":null,"constructor":1}',
   '{"constructor":{"prototype":{"polluted":1}}}',
-  `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`,
-  `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`,
+  `${'['.repeat(DEEP_FIELD)}${']'.repeat(DEEP_FIELD)}`,
+  `${'{"a":'.repeat(DEEP_FIELD)}1${'}'.repeat(DEEP_FIELD)}`,
 ];
 const PARAMETERS: readonly string[] = [
   'x',

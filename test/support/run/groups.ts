@@ -9,7 +9,7 @@ const TESTS = fileURLToPath(new URL('../../', import.meta.url));
 const MARKER = fileURLToPath(new URL('./declaring-file.js', import.meta.url));
 
 /** The files of a group: few enough that a crash affects few files, and that no group runs alone for long at the end. */
-const TOGETHER = 12;
+const TOGETHER = 20;
 
 /** Code that affects the whole process; a file with such code, or with an import of it, has its own process. */
 const CONCERNS_PROCESS: readonly RegExp[] = [

@@ -36,7 +36,7 @@ export interface LoadOptions {
 }
 
 /** In ms, between two messages of a sender while no test counts them: the nodes have time for what is tested. */
-const PATIENT_MS = 1_000;
+const PATIENT_MS = 3_000;
 const ALL_WAYS: readonly WayName[] = ['mx', 'append', 'mx', 'submission', 'mx', 'rest', 'mx'];
 
 export class Load {
