@@ -155,10 +155,12 @@ export function mailboxBehavior(
     beforePlan: () => store.beforeCommit(),
     prepare: (state, declared) => {
       const reading = prefetch(sources, state, declared);
-      return reading?.then((read) => {
-        const { size: due } = read.outbound.hosted;
-        return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
-      });
+      return reading instanceof Promise
+        ? reading.then((read) => {
+            const { size: due } = read.outbound.hosted;
+            return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
+          })
+        : reading;
     },
     receive: (carried) => sources.inlineMessages.receive(carried),
     weigh: (payload) => weightOf(payload) + sources.inlineMessages.weightOf(payload),

@@ -168,7 +168,7 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
       if (!commands.includes(late)) late.answer(fault('unreachable', 'the deadline had passed'));
     }
     const reading = this.#prefetch(state, commands);
-    const prefetched = reading && (await reading);
+    const prefetched = reading instanceof Promise ? await reading : reading;
     try {
       await this.#commit(state, commands, prefetched);
     } finally {
@@ -231,13 +231,14 @@ export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
   }
 
   /** Never throws: a fault of one command's reads must not leave the others of its group without an answer. */
-  #prefetch(state: S, commands: readonly Waiting[]): Promise<R | undefined> | undefined {
+  #prefetch(state: S, commands: readonly Waiting[]): R | Promise<R | undefined> | undefined {
     const failed = (err: unknown): undefined => {
       this.#host.log.warn({ accountId: this.accountId, err }, 'commands are planned without prefetched data');
     };
     try {
       const declared = this.#declared(state, commands);
-      return declared.length === 0 ? undefined : this.#behavior.prepare?.(state, declared)?.catch(failed);
+      const prepared = declared.length === 0 ? undefined : this.#behavior.prepare?.(state, declared);
+      return prepared instanceof Promise ? prepared.catch(failed) : prepared;
     } catch (error) {
       return failed(error);
     }

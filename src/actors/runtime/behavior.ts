@@ -67,10 +67,10 @@ export interface Behavior<P extends Protocol, S, T, R = undefined, D = never> {
   /** Claims the account for the epoch and loads it. */
   load(accountId: string, epoch: number): Promise<Loaded<S>>;
   /**
-   * Reads what commands of a group declare; not called when none declares anything. Undefined when there is nothing to read. If this fails,
-   * the commands are planned without it, so `commands` must work without it.
+   * Reads what commands of a group declare; not called when none declares anything. Undefined when there is nothing to read, no promise when
+   * nothing has to be waited for. If this fails, the commands are planned without it, so `commands` must work without it.
    */
-  prepare?(state: S, declared: readonly DeclaredReads<D>[]): Promise<R> | undefined;
+  prepare?(state: S, declared: readonly DeclaredReads<D>[]): R | Promise<R> | undefined;
   /**
    * Takes what a command carries besides its payload, before the command is planned. The returned function is called when the command is
    * answered. Undefined when the behavior does not understand it: the command is not carried out. Must not throw.

@@ -45,13 +45,19 @@ export function junkScore(tokens: Uint32Array, words: JunkWords | undefined, bas
 
 /** Memory that all verdicts use, one after the other. */
 const strengths = new Float64Array(MOST_TOKENS);
+const ownPlaces = new Int32Array(MOST_TOKENS);
+const basePlaces = new Int32Array(MOST_TOKENS);
+/** The step of each strength, and how many have each step. */
+const steps = new Uint8Array(MOST_TOKENS);
+const counts = new Uint16Array(STEPS + 1);
 
 /** How far the tokens are from the middle, -0.5 to 0.5. */
 function strongest(tokens: Uint32Array, words: JunkWords): Float64Array {
   const { junk, ham } = words;
+  words.placesOf(tokens, ownPlaces);
   let count = 0;
-  for (const token of tokens) {
-    const place = words.placeOf(token);
+  for (let i = 0; i < tokens.length; i++) {
+    const place = ownPlaces[i]!;
     if (place < 0) continue;
     const inJunk = words.junkAt(place);
     const inHam = words.hamAt(place);
@@ -65,10 +71,12 @@ function strongest(tokens: Uint32Array, words: JunkWords): Float64Array {
 function strongestOfBoth(tokens: Uint32Array, own: JunkWords, base: JunkWords): Float64Array {
   const junk = OWN_WEIGHT * own.junk + BASE_UNIT * base.junk;
   const ham = OWN_WEIGHT * own.ham + BASE_UNIT * base.ham;
+  own.placesOf(tokens, ownPlaces);
+  base.placesOf(tokens, basePlaces);
   let count = 0;
-  for (const token of tokens) {
-    const ownPlace = own.placeOf(token);
-    const basePlace = base.placeOf(token);
+  for (let i = 0; i < tokens.length; i++) {
+    const ownPlace = ownPlaces[i]!;
+    const basePlace = basePlaces[i]!;
     let inJunk = 0;
     let inHam = 0;
     if (ownPlace >= 0) {
@@ -98,17 +106,23 @@ function strengthOf(inJunk: number, inHam: number, junk: number, ham: number): n
 /** Returns those that are the farthest from the middle. They are counted by their strength, because to sort them takes longer. */
 function decisive(all: Float64Array): Float64Array {
   if (all.length <= MOST_DECIDING) return all;
-  const counts = new Uint16Array(STEPS + 1);
-  for (const strength of all) counts[stepOf(strength)]!++;
+  counts.fill(0);
+  for (let i = 0; i < all.length; i++) {
+    const step = stepOf(all[i]!);
+    steps[i] = step;
+    counts[step]!++;
+  }
   let least = STEPS;
   let chosen = 0;
   while (chosen + counts[least]! <= MOST_DECIDING) chosen += counts[least--]!;
   // The step in which the limit lies has a part of them, the first ones.
   let left = MOST_DECIDING - chosen;
-  return all.filter((strength) => {
-    const step = stepOf(strength);
-    return step > least || (step === least && left-- > 0);
-  });
+  let count = 0;
+  for (let i = 0; i < all.length; i++) {
+    const step = steps[i]!;
+    if (step > least || (step === least && left-- > 0)) all[count++] = all[i]!;
+  }
+  return all.subarray(0, count);
 }
 
 const stepOf = (strength: number): number =>

@@ -35,6 +35,34 @@ test('a message that is learnt and unlearnt leaves what was known before, whatev
   );
 });
 
+test('counts that are put are found while the table grows, and stop at the most that is kept', (t) => {
+  const counts = fc.tuple(fc.integer({ min: 1, max: 0xffff }), fc.nat({ max: 0xffff }));
+  const token = fc.integer({ min: 2, max: 2 ** 32 - 1 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(token, counts), { minLength: 600, maxLength: 2_000 }), (put) => {
+      const expected = new Map(put);
+      const words = new JunkWords();
+      for (const [token, [junk, ham]] of expected) words.put(token, junk, ham);
+      t.deepEqual(
+        [...words.known()],
+        [...expected.keys()].toSorted((a, b) => a - b),
+      );
+      const known = words.known();
+      words.learn(known, true);
+      const asked = Uint32Array.of(...known, ...known.map((token) => token ^ 1));
+      const places = new Int32Array(asked.length);
+      words.placesOf(asked, places);
+      for (const [i, token] of asked.entries()) {
+        const [place, counts] = [places[i]!, expected.get(token)];
+        t.is(place, words.placeOf(token));
+        if (counts === undefined) t.is(place, -1);
+        else t.deepEqual([words.junkAt(place), words.hamAt(place)], [Math.min(0xffff, counts[0] + 1), counts[1]]);
+      }
+    }),
+    { numRuns: runs(30) },
+  );
+});
+
 test('what is stored is read again, octet by octet; anything else is refused or read without a fault', (t) => {
   fc.assert(
     fc.property(fc.array(lesson, { maxLength: 30 }), fc.nat(), (lessons, cut) => {

@@ -120,12 +120,12 @@ export interface PrefetchSources extends OutboundPrefetchSources {
 /** Less than the time that a gateway waits before it answers without the mailbox. */
 const READING_MS = 1_500;
 
-/** Undefined when there is nothing to read. */
+/** Undefined when there is nothing to read, and no promise when all is in memory. */
 export function prefetch(
   sources: PrefetchSources,
   state: MailboxState,
   declared: readonly DeclaredReads<CommandReads>[],
-): Promise<Prefetched> | undefined {
+): Prefetched | Promise<Prefetched> | undefined {
   const isAdding = declared.some(({ reads }) => reads.isAdding === true);
   const quota = isAdding ? sources.quotas?.of(state.accountId) : undefined;
   const sending = prefetchSending(sources, state, declared, clock.now());
@@ -134,7 +134,10 @@ export function prefetch(
   const judged = declared.flatMap(({ reads }) => reads.judged ?? []);
   const junk = readForJunk(sources, state.accountId, judged);
   const counted = countRuns(state, declared);
-  if ([quota, sending, junk, counted].every((reading) => reading === undefined) && run.length === 0) return rows;
+  const others = [quota, sending, counted].some((reading) => reading !== undefined) || run.length > 0;
+  if (junk === undefined && !others) return rows;
+  // Most deliveries: the words of the account are in memory.
+  if (rows === undefined && !(junk instanceof Promise) && !others) return { ...NOTHING_PREFETCHED, junk };
   const scripted =
     run.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, run, AbortSignal.timeout(READING_MS));
   const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted, junk, counted] as const;
