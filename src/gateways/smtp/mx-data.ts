@@ -80,7 +80,9 @@ export async function receiveMail(
     const message = { authenticated, chunks: () => withHeader(header, writer.read(spooled)) };
     const judgement = accepting(await options.checks.judge(message, options.envelope, options.peer));
     const trace = `${options.returnPath}${authenticated?.field ?? ''}${judgement.headers}${options.received}`;
-    const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, options.hostname)]);
+    const { hostname, envelope, maxHeaderSize } = options;
+    const messageId = header.length < maxHeaderSize ? `<${envelope.id}@${hostname}>` : undefined;
+    const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, { hostname, messageId })]);
     if (isLarge) await pace.yield();
     const { hash, size, index, isInMemory, chunks, release: releaseContent } = await writer.finish(head, spooled);
     const releaseAll = () => {

@@ -23,7 +23,7 @@ export interface Stored {
   readonly hash: string;
   /** The octets of the message; one character is one octet. */
   readonly text: string;
-  /** The text without the trace lines before it. */
+  /** The text without the trace lines and the Message-ID that were added before it. */
   readonly body: string;
   readonly envelope: InboundEnvelope;
   readonly deliveries: readonly InboundDelivery[];
@@ -139,6 +139,9 @@ export async function listen(
 
 /** Removes Return-Path and our Received up to its date line. */
 function withoutTrace(text: string): string {
-  const match = /^Return-Path: [^\r]*\r\nReceived: [^\r]*\r\n(?:[ \t][^\r]*\r\n)*/.exec(text);
+  const match =
+    /^Return-Path: [^\r]*\r\nReceived: [^\r]*\r\n(?:[ \t][^\r]*\r\n)*(?:Message-ID: <[\da-f-]{36}@mx\.example\.test>\r\n)?/.exec(
+      text,
+    );
   return match === null ? text : text.slice(match[0].length);
 }

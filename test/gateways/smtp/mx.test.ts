@@ -48,6 +48,14 @@ test('accepts, stores one blob with trace lines before it, and asks the mailbox'
   t.like((line!['recipients'] as unknown[])[0], { accountId: 'alice', emailId: 'email-alice' });
 });
 
+test('a message without a Message-ID is stored with the id under which it was accepted', async (t) => {
+  const { address, stored } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const { text } = await client.send('a@peer.test', ['alice@example.test'], 'Subject: no id\r\n\r\nhello');
+  const id = /Accepted as (\S+)/.exec(text)?.[1];
+  t.true(stored[0]!.text.endsWith(`\r\nMessage-ID: <${id}@mx.example.test>\r\nSubject: no id\r\n\r\nhello\r\n`));
+});
+
 test('a mailbox without room for the announced size is refused at RCPT, for good after days', async (t) => {
   const asked: [string, number][] = [];
   const rooms = ['full', 'fullForLong', 'room'] as const;
