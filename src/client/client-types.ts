@@ -93,12 +93,17 @@ export interface ListView {
   readonly error?: Error | undefined;
 }
 
+/** A recipient whose email bounces has `failed` after `delivered`. */
 export interface TimelineStep {
+  /**
+   * ISO 8601. `queued` has the time at which the email was made, as a draft or by its sending. A `failed` that no attempt tells, such as
+   * that of an email which was cancelled, has the time of the step before: the recipient has failed then or later.
+   */
   readonly at: string;
   readonly kind: 'queued' | 'delivered' | 'retried' | 'failed';
   /** Who replied; null without one. */
   readonly host: string | null;
-  /** The reply or the error that decided; empty for `queued`. */
+  /** The reply or the error that decided; empty for `queued`, and where it is not known. */
   readonly reply: string;
 }
 

@@ -55,18 +55,27 @@ export function timelineOf(
       const own = tried.find(({ id }) => id === recipient.id);
       return own === undefined ? [] : [{ at, kind: KINDS[own.outcome], host, reply }];
     });
-    const ends = steps.some(({ kind }) => kind === 'delivered' || kind === 'failed');
     return {
       recipient,
-      steps: [...(status === 'Draft' ? [] : [queued]), ...steps, ...(ends ? [] : lastOf(recipient))],
+      steps: [...(status === 'Draft' ? [] : [queued]), ...steps, ...missingOf(recipient, [queued, ...steps])],
     };
   });
 }
 
-/** The end of a recipient that no attempt names: delivered within the service, refused before an attempt, or by a later report. */
-function lastOf({ status, deliveredAt, lastError }: OutboundEmail['recipients'][number]): readonly TimelineStep[] {
-  if (status === 'Delivered' && deliveredAt !== null) {
-    return [{ at: deliveredAt, kind: 'delivered', host: null, reply: lastError ?? '' }];
-  }
-  return [];
+/**
+ * The end of a recipient that its attempts do not tell: no attempt ends a recipient that is cancelled or that is put off once too often,
+ * and the email may be read a moment later than its attempts. `steps`: those that are known, at least one.
+ */
+function missingOf(
+  { status, deliveredAt, lastError }: OutboundEmail['recipients'][number],
+  steps: readonly TimelineStep[],
+): readonly TimelineStep[] {
+  const last = steps.at(-1)!;
+  const delivered = (at: string): TimelineStep => ({ at, kind: 'delivered', host: null, reply: '' });
+  if (status === 'Delivered') return last.kind === 'delivered' || deliveredAt === null ? [] : [delivered(deliveredAt)];
+  if (status === 'Pending' || last.kind === 'failed') return [];
+  // A recipient whose email bounces keeps the time of the delivery.
+  const isKnown = deliveredAt === null || steps.some(({ kind }) => kind === 'delivered');
+  const before = isKnown ? [] : [delivered(deliveredAt)];
+  return [...before, { at: (before[0] ?? last).at, kind: 'failed', host: null, reply: lastError ?? '' }];
 }

@@ -58,3 +58,46 @@ test('a recipient has the attempts that were made for it, after the moment when 
 test('a draft has not been queued', (t) => {
   t.deepEqual(timelineOf({ createdAt: '0', status: 'Draft', recipients: [recipient('a')] }, [])[0]!.steps, []);
 });
+
+test('a recipient that has failed ends so, whatever its attempts tell', (t) => {
+  const failed = (id: string, lastError: string, deliveredAt: string | null = null) =>
+    recipient(id, { status: 'Failed', lastError, deliveredAt });
+  const timeline = timelineOf(
+    {
+      createdAt: '0',
+      status: 'Failed',
+      recipients: [
+        failed('bounced', '550 gone', '1'),
+        failed('bouncing', '550 gone', '1'),
+        failed('taken', '550 gone', '1'),
+        failed('suppressed', 'suppressed'),
+        failed('cancelled', 'Cancelled by the operator.'),
+        failed('late', '451 later'),
+        failed('again', '451 later', '1'),
+        recipient('mended', { status: 'Delivered', deliveredAt: '9', lastError: '550 gone' }),
+      ],
+    },
+    [
+      attempt('1', { bounced: 'delivered', taken: 'delivered', again: 'delivered' }),
+      attempt('2', { suppressed: 'permanent', late: 'temporary', mended: 'permanent' }),
+      attempt('3', { bounced: 'permanent', again: 'permanent' }),
+      attempt('4', { again: 'temporary' }),
+    ],
+  );
+  t.deepEqual(
+    timeline.map(({ recipient: { id }, steps }) => [
+      id,
+      ...steps.slice(1).map(({ at, kind, reply }) => `${at} ${kind} ${reply}`),
+    ]),
+    [
+      ['bounced', '1 delivered reply at 1', '3 failed reply at 3'],
+      ['bouncing', '1 delivered ', '1 failed 550 gone'],
+      ['taken', '1 delivered reply at 1', '1 failed 550 gone'],
+      ['suppressed', '2 failed reply at 2'],
+      ['cancelled', '0 failed Cancelled by the operator.'],
+      ['late', '2 retried reply at 2', '2 failed 451 later'],
+      ['again', '1 delivered reply at 1', '3 failed reply at 3', '4 retried reply at 4', '4 failed 451 later'],
+      ['mended', '2 failed reply at 2', '9 delivered '],
+    ],
+  );
+});

@@ -98,6 +98,8 @@ testInBrowser('an email is written with a file and a picture, sent by key, and s
   const steps = page.getByRole('list', { name: 'Recipients and their steps' }).getByRole('listitem');
   await steps.filter({ hasText: 'Bob 💌' }).and(page.locator('[data-state=delivered]')).waitFor();
   await steps.filter({ hasText: 'zoe@example.test' }).and(page.locator('[data-state=delivered]')).waitFor();
+  const queued = steps.filter({ hasText: /^\S*\d:\d\d.* queued$/ });
+  await queued.nth(1).waitFor();
   t.deepEqual(await accessibilityFaults(window), []);
 
   // The way is found again in Sent, and the recipient is known now.

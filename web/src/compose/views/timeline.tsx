@@ -1,5 +1,5 @@
-// The way of a sent email to each of its recipients, live: queued, the hosts that were asked with their replies, delivered or failed. While it
-// still waits, it can be taken back.
+// The way of a sent email to each of its recipients, live: queued, the hosts that were asked with their replies, delivered, bounced or
+// failed. While it still waits, it can be taken back.
 import './timeline.css';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -37,6 +37,7 @@ export function Timeline({ client, outboundId, onUndone, onSettled }: TimelinePr
     });
     return () => subscription.unsubscribe();
   }, [outboundId]);
+  const queuedAt = useQueuedAt(client, state.value?.email.sentEmailId ?? null);
   if (problem.value !== undefined) return <p class="timeline hint">{problem}</p>;
   const shown = state.value;
   if (shown === undefined) return <p class="timeline hint">{t('compose.timeline.loading')}</p>;
@@ -45,13 +46,31 @@ export function Timeline({ client, outboundId, onUndone, onSettled }: TimelinePr
     <div class="timeline">
       <TakeBack client={client} email={email} onUndone={onUndone} />
       <ol aria-label={t('compose.timeline')} aria-live="polite">
-        {deliverySteps(email, attempts).map((steps) => (
+        {deliverySteps(email, attempts, queuedAt).map((steps) => (
           <RecipientRow key={steps.id} steps={steps} queuePosition={shown.queuePosition} />
         ))}
       </ol>
       {email.status === 'Failed' && <Retry client={client} outboundId={outboundId} />}
     </div>
   );
+}
+
+/** The copy in Sent is placed when the email is queued; `createdAt` of the email is the time of its draft. Null where there is no copy. */
+function useQueuedAt(client: MansioClient, sentEmailId: string | null): string | null {
+  const queuedAt = useSignal<string | null>(null);
+  useEffect(() => {
+    queuedAt.value = null;
+    if (sentEmailId === null) return;
+    const subscription = client.email(sentEmailId).subscribe({
+      next({ receivedAt }) {
+        queuedAt.value = receivedAt;
+      },
+      // A copy that was deleted tells no time.
+      error: () => undefined,
+    });
+    return () => subscription.unsubscribe();
+  }, [sentEmailId]);
+  return queuedAt.value;
 }
 
 type Email = OutboundState['email'];
@@ -125,7 +144,7 @@ interface RowProps {
 }
 
 function RecipientRow({ steps, queuePosition }: RowProps) {
-  const { address, name, state, tries, dueAt, deliveredAt, error } = steps;
+  const { address, name, state, tries, dueAt, queued, deliveredAt, error } = steps;
   const last = tries.at(-1);
   return (
     <li class={`timeline-recipient is-${state}`} data-state={state}>
@@ -143,29 +162,56 @@ function RecipientRow({ steps, queuePosition }: RowProps) {
           ` · ${t('compose.timeline.before', { count: queuePosition })}`}
       </span>
       <ol class="timeline-tries">
-        {tries.map((one) => (
-          <Try key={one.id} one={one} />
-        ))}
-        {state === 'delivered' && tries.length === 0 && deliveredAt !== null && (
+        {queued !== null && (
           <li>
-            <time dateTime={deliveredAt}>{clock(new Date(deliveredAt), { seconds: true })}</time>{' '}
-            {t('compose.timeline.here')}
+            <At time={queued.at} /> {t('compose.timeline.queued')}
           </li>
         )}
-        {error !== null && <li dir="auto">{error}</li>}
+        {tries.map((one) => (
+          <Try key={one.id} one={one} state={state} />
+        ))}
+        {(state === 'delivered' || state === 'bounced') && tries.length === 0 && deliveredAt !== null && (
+          <li>
+            <At time={deliveredAt} />{' '}
+            {t(state === 'delivered' ? 'compose.timeline.here' : 'compose.timeline.delivered')}
+          </li>
+        )}
+        {error !== null && (
+          <li>
+            {state === 'bounced' && `${t('compose.timeline.bounced')}: `}
+            <bdi>{error}</bdi>
+          </li>
+        )}
       </ol>
     </li>
   );
 }
 
-function Try({ one: { at, host, reply, outcome } }: { readonly one: Tried }) {
-  const isHere = host === '' && outcome === 'delivered';
+interface TryProps {
+  readonly one: Tried;
+  readonly state: RecipientSteps['state'];
+}
+
+function Try({ one: { at, host, reply, outcome }, state }: TryProps) {
+  if (host === '' && outcome === 'delivered') {
+    return (
+      <li>
+        <At time={at} /> {t('compose.timeline.here')}
+      </li>
+    );
+  }
+  // Where the row is headed by what came later, the delivery says its name.
+  const isNamed = outcome === 'bounced' || (outcome === 'delivered' && state !== 'delivered');
   return (
     <li>
-      <time dateTime={at}>{clock(new Date(at), { seconds: true })}</time>{' '}
-      {isHere ? t('compose.timeline.here') : <bdi>{host === '' ? reply : `${host}: ${reply}`}</bdi>}
+      <At time={at} /> {isNamed && `${t(`compose.timeline.${outcome}`)}: `}
+      <bdi>{host === '' ? reply : `${host}: ${reply}`}</bdi>
     </li>
   );
+}
+
+function At({ time }: { readonly time: string | null }) {
+  return time === null ? null : <time dateTime={time}>{clock(new Date(time), { seconds: true })}</time>;
 }
 
 function duration(ms: number): string {

@@ -86,6 +86,7 @@ export const compose: Translation<typeof english> = {
   'compose.timeline.sending': 'قيد الإرسال',
   'compose.timeline.retrying': 'ستعاد المحاولة',
   'compose.timeline.delivered': 'سُلّمت',
+  'compose.timeline.bounced': 'ارتدّت',
   'compose.timeline.failed': 'فشلت',
   'compose.timeline.cancelled': 'استُرجعت',
   'compose.timeline.next': 'المحاولة التالية {time}',

@@ -90,6 +90,7 @@ export const compose: Translation<typeof english> = {
   'compose.timeline.sending': 'wird zugestellt',
   'compose.timeline.retrying': 'wird erneut versucht',
   'compose.timeline.delivered': 'zugestellt',
+  'compose.timeline.bounced': 'zurückgekommen',
   'compose.timeline.failed': 'gescheitert',
   'compose.timeline.cancelled': 'zurückgeholt',
   'compose.timeline.next': 'nächster Versuch um {time}',

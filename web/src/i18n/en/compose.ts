@@ -84,6 +84,7 @@ export const compose = {
   'compose.timeline.sending': 'being sent',
   'compose.timeline.retrying': 'will be tried again',
   'compose.timeline.delivered': 'delivered',
+  'compose.timeline.bounced': 'bounced',
   'compose.timeline.failed': 'failed',
   'compose.timeline.cancelled': 'taken back',
   'compose.timeline.next': 'next try at {time}',
