@@ -48,7 +48,7 @@ const PORTS = {
   MANSIO_HTTPS_PORT: '443',
 };
 
-/** The rule about sudden changes, which is off by default: on a server for people, credentials are stolen. */
+/** Lower than the defaults: on a server for people, credentials are stolen. */
 const SUDDEN_CHANGES = { MANSIO_SUSPEND_STRANGERS: '500', MANSIO_SUSPEND_REFUSED: '100' };
 
 /** The settings of the node; with a prefix, of the files below it. */

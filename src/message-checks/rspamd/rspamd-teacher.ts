@@ -13,6 +13,19 @@ const DONE: ReadonlyMap<number, 'learnt' | 'known'> = new Map([
   [404, 'known'],
 ]);
 const ANSWER_MS = 20_000;
+/** The ports of rspamd's own configuration. */
+const WORKER_PORT = '11333';
+const CONTROLLER_PORT = '11334';
+
+/**
+ * Returns the URL of the controller, without a slash at its end: beside a worker on its usual port, else the same one, because a controller
+ * takes messages to check as well.
+ */
+export function controllerOf(rspamdUrl: string): string {
+  const url = new URL(rspamdUrl);
+  if (url.port === WORKER_PORT) url.port = CONTROLLER_PORT;
+  return url.href.replace(/\/$/, '');
+}
 
 export interface RspamdTeacherOptions {
   /** The controller. */

@@ -46,8 +46,8 @@ export const contentChecks = {
     'MANSIO_RSPAMD_CONTROLLER_URL',
     undefined,
     httpUrl,
-    'The controller of that rspamd, `http://host:11334`: moves to and from Junk [teach it](junk.md#rspamd-learns).',
-    NONE,
+    'The controller of that rspamd: moves to and from Junk [teach it](junk.md#rspamd-learns).',
+    { byDefault: 'port 11334 of a worker at port 11333, else `MANSIO_RSPAMD_URL`' },
   ),
   rspamdPassword: variable<string | undefined, undefined>(
     'MANSIO_RSPAMD_PASSWORD',

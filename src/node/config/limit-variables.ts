@@ -53,7 +53,7 @@ export const sending = {
   ),
   suspendRefused: variable(
     'MANSIO_SUSPEND_REFUSED',
-    0,
+    500,
     integer(0, MOST_RECIPIENTS),
     'An account is suspended when other servers refuse more of its recipients in an hour, and more than a quarter of all; 0: it is not. `mansio setup` sets 100.',
   ),

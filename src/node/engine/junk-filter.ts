@@ -52,16 +52,16 @@ export async function startJunkFilter(
   return { learning, words };
 }
 
-/** Undefined without the address of the controller: then rspamd does not learn from moves. */
+/** Undefined without rspamd. */
 async function teacherOf({ config }: EngineContext, blobs: EngineStores['blobs']): Promise<Teacher | undefined> {
-  const { rspamdControllerUrl: url, rspamdPassword: password } = config;
-  if (url === undefined) return undefined;
-  const [{ rspamdTeacher }, { RspamdServer }] = await Promise.all([
+  const { rspamdUrl, rspamdPassword: password } = config;
+  if (rspamdUrl === undefined) return undefined;
+  const [{ controllerOf, rspamdTeacher }, { RspamdServer }] = await Promise.all([
     import('../../message-checks/rspamd/rspamd-teacher.js'),
     import('../../message-checks/rspamd/rspamd-server.js'),
   ]);
   return rspamdTeacher({
-    server: new RspamdServer(url),
+    server: new RspamdServer(config.rspamdControllerUrl ?? controllerOf(rspamdUrl)),
     password,
     async message(blob) {
       const index = await blobs.index(blob);

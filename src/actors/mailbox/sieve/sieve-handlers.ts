@@ -43,11 +43,13 @@ export const sieveCommands: Pick<MailboxHandlers<MailboxProtocol>, Commands> = {
     return { reply: {} };
   },
 
-  deleteSieveScript(tx, { name }) {
+  deleteSieveScript(tx, { name, mayBeActive = false }) {
     const { scripts } = tx.sieve;
     if (!scripts.has(name)) return { refusal: 'noSuchScript' };
-    if (scripts.active === name) return { refusal: 'scriptActive' };
+    const isActive = scripts.active === name;
+    if (isActive && !mayBeActive) return { refusal: 'scriptActive' };
     tx.begin();
+    if (isActive) tx.sieve.activate(null);
     tx.sieve.remove(name);
     return { reply: {} };
   },

@@ -1,5 +1,5 @@
 // Operations on the Sieve scripts of an account (RFC 5804). The gateways check that a script compiles and that a name has a valid form.
-import { array, boolean, integer, nullable, object, string } from 'superstruct';
+import { array, boolean, integer, nullable, object, optional, string } from 'superstruct';
 import { command, query } from '../../runtime/protocol.js';
 
 /**
@@ -41,9 +41,9 @@ export const sieveOperations = {
     refusals: ['noSuchScript'],
     onRepeat: 'remembered',
   }),
-  /** `scriptActive`: the active script cannot be deleted. */
+  /** `scriptActive`: the active script is deleted only with `mayBeActive`; no script is active then. */
   deleteSieveScript: command({
-    payload: object({ name: string() }),
+    payload: object({ name: string(), mayBeActive: optional(boolean()) }),
     reply: done,
     refusals: ['noSuchScript', 'scriptActive'],
     onRepeat: 'remembered',

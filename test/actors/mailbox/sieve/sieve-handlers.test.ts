@@ -72,6 +72,11 @@ test('the active script is not deleted, and stays active under a new name', asyn
   t.is(await activate(null), undefined);
   t.is(await remove('a'), undefined);
   t.is(await list(), '');
+  await put('d', 'keep;', true);
+  t.is((await mailbox.ask('deleteSieveScript', { name: 'd', mayBeActive: true })).refusal, undefined);
+  t.is(await list(), '');
+  await put('d', 'keep;');
+  t.is(await list(), 'd', 'a script of the same name is not active by itself');
 });
 
 test('commands of one batch see each other', async (t) => {

@@ -124,15 +124,13 @@ export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
       method: 'DELETE',
       path,
       summary: 'Delete a Sieve script',
-      description:
-        'The active script is not deleted: 409. Change it with `isActive` false first, or make another one active.',
+      description: 'When it is the active script, no script is active afterwards. ManageSieve refuses that (RFC 5804).',
       tags: TAGS,
       access: WRITE,
       params,
       replies: { 204: EMPTY },
-      problems: [409],
       handler: async ({ principal, params: { name } }) => {
-        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteSieveScript', { name });
+        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteSieveScript', { name, mayBeActive: true });
         return refusal === undefined ? { status: 204 } : refused(refusal);
       },
     }),
