@@ -46,11 +46,12 @@ export async function sender(number: number, way: WayName, work: Work, mailing: 
     // A sender completes a started message, as an MTA does; the end of the load is the limit.
     for (let attempt = 1; !work.stopping(); attempt++) {
       try {
-        if (open !== undefined && open.sent++ >= (WAYS[way].isKept ? work.perConnection : 1)) {
+        if (open !== undefined && open.sent >= (WAYS[way].isKept ? work.perConnection : 1)) {
           open.channel.close();
           open = undefined;
         }
         open ??= await next();
+        open.sent++;
         await send(open, { number, way, message, attempt }, work, mailing);
         mailing.slowestMs = Math.max(mailing.slowestMs, performance.now() - began);
         break;
