@@ -130,7 +130,9 @@ export function sieveRoutes(mailboxes: Mailboxes): readonly Route[] {
       params,
       replies: { 204: EMPTY },
       handler: async ({ principal, params: { name } }) => {
-        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteSieveScript', { name, mayBeActive: true });
+        const { refusal } = await mailboxes
+          .of(principal.accountId)
+          .ask('deleteSieveScript', { name, mayBeActive: true });
         return refusal === undefined ? { status: 204 } : refused(refusal);
       },
     }),
