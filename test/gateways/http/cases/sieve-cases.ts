@@ -44,7 +44,6 @@ export const SIEVE: readonly Step[] = [
   },
   { route: GET, path: at('ä/ "x"'), status: 200, check: (t, body) => t.is(body.content, '') },
   { route: GET, path: at('none'), status: 404 },
-  { route: DELETE, path: at('main'), status: 409 },
   put('ä/ "x"', 'stop;', true),
   listed({ name: 'main', isActive: false }, { name: 'ä/ "x"', isActive: true }),
   // Without `isActive` the same script stays the active one.
@@ -73,6 +72,8 @@ export const SIEVE: readonly Step[] = [
   put('ä/ "x"', 'stop;', false),
   { route: DELETE, path: at('ä/ "x"'), as: ['api:read'], status: 403 },
   { route: DELETE, path: at('ä/ "x"'), as: ['api:write'], status: 204 },
+  put('last', 'keep;', true),
+  { route: DELETE, path: at('last'), status: 204 },
   listed(),
   {
     ...refused('bad', 'keep;\n  foo;\nbar;', 'content'),
