@@ -17,6 +17,12 @@ import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.
 const LASTING_OFFER = `sessionStorage.setItem('mansio.undo', JSON.stringify({
   ...JSON.parse(sessionStorage.getItem('mansio.undo')), until: Date.now() + 600_000 }))`;
 
+/** Presses a key that Playwright's keyboard does not have. */
+function press(page: Page, event: object): Promise<unknown> {
+  const init = JSON.stringify({ ...event, bubbles: true });
+  return page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown', ${init}))`);
+}
+
 /** Delivers emails with these subjects. */
 function deliverTo(node: TestNode, to: string, ...subjects: readonly string[]): Promise<void> {
   const from = 'Mirjam Köhler <mirjam@koehler.test>';
@@ -77,8 +83,9 @@ testInBrowser('the first minute: a key signs in, mail appears, is read, filed an
   await page.waitForURL(/\/search\?q=ticket/);
   await row(page, 'Ticket').waitFor();
   await row(page, 'Contract').waitFor({ state: 'detached' });
-  await page.keyboard.press('j');
-  await page.keyboard.press('#');
+  // `j` of an Arabic keyboard, and `#` of a Spanish one on Windows.
+  await press(page, { key: 'ت', code: 'KeyJ' });
+  await press(page, { key: '#', code: 'Digit3', ctrlKey: true, altKey: true, modifierAltGraph: true });
   await row(page, 'Ticket').waitFor({ state: 'detached' });
   await page.goBack();
   await heading(page, 'Inbox').waitFor();

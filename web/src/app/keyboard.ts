@@ -1,13 +1,14 @@
 // The keys of the page. Each view binds its own while it is shown; what was bound last has precedence. The sheet (`?`) lists what is bound.
 import { signal } from '@preact/signals';
 import type { PlainKey } from '../i18n/t.js';
+import { typedKey } from './keys/typed-key.js';
 
 /** The parts of the sheet, in its order. */
 export const KEY_GROUPS = ['list', 'act', 'write', 'go', 'page'] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key` has it, such as `c`, `#` or `Enter`, or `Shift+ArrowDown`; `g i` is two keys, one after the other. */
+  /** As typed-key.ts has it, such as `c`, `#` or `Enter`, or `Shift+ArrowDown`; `g i` is two keys, one after the other. */
   readonly keys: string;
   /** What the sheet says of it; without a text it is not listed. */
   readonly text?: PlainKey;
@@ -18,6 +19,8 @@ export interface Shortcut {
 const SEQUENCE_MS = 1500;
 /** How long what has opened may take to get the focus: on a slow machine its editor is still loaded. */
 const FOCUS_MS = 10_000;
+/** An iPad calls itself a Mac. */
+const IS_APPLE = /^(?:Mac|iP)/.test(navigator.platform);
 
 interface Bound extends Shortcut {
   readonly group: KeyGroup;
@@ -62,18 +65,19 @@ export function holdKeys(opened: Promise<boolean>): void {
 }
 
 function onKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.defaultPrevented || event.isComposing) return;
   if (held !== undefined || isField(event.target) || document.querySelector('dialog:modal') !== null) return;
+  const key = typedKey(event, IS_APPLE);
+  if (key === undefined) return;
   const before = pending !== undefined && pending.until > event.timeStamp ? `${pending.key} ` : '';
   pending = undefined;
   const all = bound.peek();
-  const { key } = event;
   const names = [...(before === '' ? [] : [before + key]), ...(event.shiftKey ? [`Shift+${key}`] : []), key];
   const shortcut = names.map((name) => all.findLast(({ keys }) => keys === name)).find((one) => one !== undefined);
   if (shortcut !== undefined) {
     if (shortcut.run(event) !== false) event.preventDefault();
-  } else if (all.some(({ keys }) => keys.startsWith(`${event.key} `))) {
-    pending = { key: event.key, until: event.timeStamp + SEQUENCE_MS };
+  } else if (all.some(({ keys }) => keys.startsWith(`${key} `))) {
+    pending = { key, until: event.timeStamp + SEQUENCE_MS };
   }
 }
 
