@@ -1,7 +1,8 @@
 // Removes fields from the header of an incoming message that only this server may write or that must not arrive: forged authentication
 // results (RFC 8601 §5) and verdicts of spam filters (X-Spam-…), which mail programs believe; Return-Path, which the delivering server
 // writes (RFC 5321 §4.4); and Bcc, which names recipients that others must not see. A message without a Message-ID gets one, because
-// replies name it and threads are found by it; a signed one does not, because its signature may cover the absence. Every other octet stays unchanged.
+// replies name it and threads are found by it; a signed one does not, because its signature may cover the absence. Every other octet stays
+// unchanged.
 import { claimsToBeFrom } from '../authentication/authentication-results.js';
 import { fieldValue, type HeaderLine, headerLines } from './header-lines.js';
 

@@ -1,5 +1,5 @@
-// Tests a session over two nodes: made on one by a link of the operator, used on both, which tell of a
-// further one, ended on one and closed at once on the other.
+// Tests a session over two nodes: made on one by a link of the operator, used on both, which tell of a further one, ended on one and closed
+// at once on the other.
 import { randomBytes } from 'node:crypto';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { port } from '../../../dev/node-accounts.js';

@@ -36,8 +36,8 @@ export class CutRows {
   }
 
   /**
-   * Reads all emails of these rows: the function gives them, by the newest one. `query`: the list, as JSON. The emails of rows that cannot be read now are those that they
-   * name, and `unnamedOf` has the rest. @throws Refusal
+   * Reads all emails of these rows: the function gives them, by the newest one. `query`: the list, as JSON. The emails of rows that cannot
+   * be read now are those that they name, and `unnamedOf` has the rest. @throws Refusal
    */
   async read(query: string, rows: readonly EmailListItem[]): Promise<(id: string) => readonly string[]> {
     if (rows.length === 0) return () => [];

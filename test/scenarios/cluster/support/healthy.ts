@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../../../dev/local-node.js';
 
 const LOOK_MS = 200;
-/** None of these nodes hangs, and a slow one on a busy machine is well: else all seem unwell, and a node that drains stays among the targets. */
+/** No node hangs, and a slow one on a busy machine is well: else all seem unwell, and one that drains stays among the targets. */
 const ANSWER_MS = 10_000;
 
 /** Returns the nodes whose last answer was healthy; never none. Polls until the end of the test. */

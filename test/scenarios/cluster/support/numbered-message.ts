@@ -12,7 +12,7 @@ const LINE = 76;
 /** A message of at most 256 KiB is given to its mailbox with the command; the header that a node adds has some hundred octets. */
 const BOUND = 262_144;
 const AROUND = 3_000;
-/** Most messages are small: large ones take most of the time of nodes and of the comparison. One is around the bound, another one beyond it. */
+/** Most messages are small, because large ones take most of the time. One is around the bound, another one beyond it. */
 const SIZES = [
   [1_000, 4_000, BOUND, 2_000, 1_000, 48_000, 2_000, 8_000],
   [4_000, 1_000, 2_000, 300_000, 8_000, 2_000, 16_000, 1_000],
