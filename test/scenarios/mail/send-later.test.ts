@@ -175,18 +175,18 @@ test('a sender sees how many emails are before one that waits', async (t) => {
   });
   await connection.start();
   const ids: string[] = [];
-  // There are more emails than connections to one host.
+  // There are more emails than connections to one host, and any of them may be the one that waits.
   for (let i = 0; i < 12; i++) ids.push((await send(`email ${i}`)).id);
-  const last = ids.at(-1)!;
-  while (!positions.some(({ id }) => id === last)) await new Promise<void>((resolve) => (heard = resolve));
-  const { position, domain } = positions.findLast(({ id }) => id === last)!;
+  const waits = () => positions.find(({ domain }) => domain !== undefined);
+  while (waits() === undefined) await new Promise<void>((resolve) => (heard = resolve));
+  const { id, position, domain } = waits()!;
   t.true(position > 0 && position < ids.length, `${position}`);
   t.is(domain, 'there.test');
-  const shown = await client().get<{ queuePosition: number }>(`/api/outbound/${last}`);
+  const shown = await client().get<{ queuePosition: number }>(`/api/outbound/${id}`);
   t.true(shown.queuePosition > 0);
   letGo();
   for (const id of ids) t.is((await ended(id)).status, 'Sent');
-  const over = await client().get<{ queuePosition: null }>(`/api/outbound/${last}`);
+  const over = await client().get<{ queuePosition: null }>(`/api/outbound/${id}`);
   t.is(over.queuePosition, null);
   await connection.stop();
 });
