@@ -102,6 +102,26 @@ export interface EventPayloads {
   readonly SendersChanged: Senders;
   /** The forwarding of the account was changed. On the hub for connections whose address has `changes=true` */
   readonly ForwardingChanged: Forwarding;
+  /** The vacation of the account was changed, perhaps only its texts, which REST has. On the hub for connections whose address has `changes=true` */
+  readonly VacationChanged: {
+    readonly isEnabled: boolean;
+    readonly startsAt: string | null;
+    readonly endsAt: string | null;
+    readonly intervalDays: number;
+  };
+  /** A filter was made, changed, moved or deleted; not when mail is filtered. On the hub for connections whose address has `changes=true` */
+  readonly FiltersChanged: {
+    readonly id: string;
+  };
+  /** A Sieve script was stored or deleted, or is the active one now; null: none is active any more. On the hub for connections whose address has `changes=true` */
+  readonly ScriptsChanged: {
+    readonly name: string | null;
+  };
+  /** Emails to an address bounced for good, so that nothing is sent to it, or it may be written to again. On the hub for connections whose address has `changes=true` */
+  readonly SuppressionsChanged: {
+    readonly address: string;
+    readonly isSuppressed: boolean;
+  };
 }
 
 /** The payloads of events that only the hub has. */

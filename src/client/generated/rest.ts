@@ -736,7 +736,7 @@ export interface PushSubscriptionEnd {
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged' | 'ForwardingChanged')[];
+  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged' | 'ForwardingChanged' | 'VacationChanged' | 'FiltersChanged' | 'ScriptsChanged' | 'SuppressionsChanged')[];
   readonly isEnabled: boolean;
   /** Why the server disabled the webhook */
   readonly disabledReason: string | null;
@@ -752,14 +752,14 @@ export interface Webhook {
 export interface WebhookInput {
   /** https URL of the receiver, on a public address */
   readonly url: string;
-  readonly eventTypes?: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged' | 'ForwardingChanged')[] | undefined;
+  readonly eventTypes?: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged' | 'ForwardingChanged' | 'VacationChanged' | 'FiltersChanged' | 'ScriptsChanged' | 'SuppressionsChanged')[] | undefined;
   readonly isEnabled?: boolean | undefined;
 }
 
 export interface MadeWebhook {
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged' | 'ForwardingChanged')[];
+  readonly eventTypes: readonly ('NewEmail' | 'EmailUpdated' | 'EmailDeleted' | 'UnreadCountChanged' | 'DeliveryStatusChanged' | 'DeliveryAttempted' | 'LabelCreated' | 'LabelUpdated' | 'LabelDeleted' | 'DraftCreated' | 'DraftUpdated' | 'DraftDeleted' | 'EmailFlagsChanged' | 'FolderCreated' | 'FolderUpdated' | 'FolderDeleted' | 'EmailPlaced' | 'EmailUnplaced' | 'PreferencesChanged' | 'SendersChanged' | 'ForwardingChanged' | 'VacationChanged' | 'FiltersChanged' | 'ScriptsChanged' | 'SuppressionsChanged')[];
   readonly isEnabled: boolean;
   /** Why the server disabled the webhook */
   readonly disabledReason: string | null;

@@ -42,6 +42,10 @@ const LOGGED: Readonly<Record<keyof EventPayloads, true>> = {
   PreferencesChanged: true,
   SendersChanged: true,
   ForwardingChanged: true,
+  VacationChanged: true,
+  FiltersChanged: true,
+  ScriptsChanged: true,
+  SuppressionsChanged: true,
 };
 
 const REQUEST_MS = 10_000;

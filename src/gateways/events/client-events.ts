@@ -4,6 +4,7 @@
 // that asked for their topic.
 import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
 import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail-format/flags.js';
+import type { Vacation } from '../../store/vacation.js';
 import { type ClientEventType, EVENTS, type EventPayload } from './event-payloads.js';
 
 /** Topics are bits, so that the topics of a client are one number. */
@@ -78,22 +79,40 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
     }
     case 'PreferencesChanged':
       return choices(event.payload.chosen);
+    case 'FilterChanged':
+      return event.payload.isApplied ? [] : [change('FiltersChanged', { id: event.payload.filter.id })];
+    case 'FilterDeleted':
+      return [change('FiltersChanged', { id: event.payload.filterId })];
+    case 'SieveScriptStored':
+    case 'SieveScriptDeleted':
+    case 'SieveScriptActivated':
+      return [change('ScriptsChanged', { name: event.payload.name })];
+    case 'SuppressionAdded':
+    case 'SuppressionRemoved': {
+      const { address } = event.payload;
+      return [change('SuppressionsChanged', { address, isSuppressed: event.type === 'SuppressionAdded' })];
+    }
     default:
       return [];
   }
 }
 
-/** The senders and the forwarding are stored with the preferences, and are events of their own. The vacation is in no event. */
+/** Senders, forwarding and vacation are stored with the preferences, and are events of their own. */
 function choices(chosen: Payload<'PreferencesChanged'>['chosen']): ClientEvent[] {
   const { senders, forwarding, vacation, ...preferences } = chosen;
   const own = [
     ...(senders === undefined ? [] : [change('SendersChanged', senders as object)]),
     ...(forwarding === undefined ? [] : [change('ForwardingChanged', forwarding as object)]),
+    ...(vacation === undefined ? [] : [change('VacationChanged', shownVacation(vacation as Vacation))]),
   ];
   const isEmpty = Object.keys(preferences).length === 0;
-  return isEmpty && (own.length > 0 || vacation !== undefined)
-    ? own
-    : [change('PreferencesChanged', preferences), ...own];
+  return isEmpty && own.length > 0 ? own : [change('PreferencesChanged', preferences), ...own];
+}
+
+/** The texts may be long, so that the event leaves them out. */
+function shownVacation({ isEnabled, startsAt, endsAt, intervalDays }: Vacation) {
+  const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+  return { isEnabled, startsAt: time(startsAt), endsAt: time(endsAt), intervalDays };
 }
 
 function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): ClientEvent[] {

@@ -114,6 +114,31 @@ export const EVENTS = {
     'changes',
   ),
   ForwardingChanged: described('The forwarding of the account was changed', shapeOfRest('Forwarding'), 'changes'),
+  VacationChanged: described(
+    'The vacation of the account was changed, perhaps only its texts, which REST has',
+    object({
+      isEnabled: boolean(),
+      startsAt: nullable(timestamp()),
+      endsAt: nullable(timestamp()),
+      intervalDays: integer(),
+    }),
+    'changes',
+  ),
+  FiltersChanged: described(
+    'A filter was made, changed, moved or deleted; not when mail is filtered',
+    object({ id: uuid() }),
+    'changes',
+  ),
+  ScriptsChanged: described(
+    'A Sieve script was stored or deleted, or is the active one now; null: none is active any more',
+    object({ name: nullable(string()) }),
+    'changes',
+  ),
+  SuppressionsChanged: described(
+    'Emails to an address bounced for good, so that nothing is sent to it, or it may be written to again',
+    object({ address: string(), isSuppressed: boolean() }),
+    'changes',
+  ),
 };
 
 export type ClientEventType = keyof typeof EVENTS;

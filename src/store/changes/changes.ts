@@ -124,8 +124,8 @@ interface Payloads {
     readonly folderId: string | null;
     readonly entries: readonly { readonly name: string; readonly value: string | null }[];
   };
-  /** The filter is new or changed. */
-  FilterChanged: { readonly filter: FilterRow };
+  /** The filter is new or changed. `isApplied`: only because it has matched, which `lastAppliedAt` and `timesApplied` count. */
+  FilterChanged: { readonly filter: FilterRow; readonly isApplied?: true };
   FilterDeleted: { readonly filterId: string };
   /** The filters of an email that wait for its body. */
   FiltersAwaitBody: FiltersAwaitingBody;

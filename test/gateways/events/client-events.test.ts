@@ -3,6 +3,8 @@
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, type ClientEvent, clientEventsOf, TIMELINE } from '../../../src/gateways/events/client-events.js';
 import { FLAGGED, SEEN } from '../../../src/mail-format/flags.js';
+import type { FilterRow } from '../../../src/store/mailbox-rows.js';
+import { NO_VACATION } from '../../../src/store/vacation.js';
 import {
   attempted,
   draftChanged,
@@ -226,6 +228,41 @@ test('preferences that were chosen, for those who asked for changes', (t) => {
   const event = of('PreferencesChanged', { chosen: { theme: 'dark', undoSendSeconds: 10 } });
   t.deepEqual(sentOf(0, event), []);
   t.deepEqual(sentOf(CHANGES, event), [['PreferencesChanged', { theme: 'dark', undoSendSeconds: 10 }]]);
+});
+
+test('vacation, filters, scripts and suppressions, for those who asked for changes', (t) => {
+  const vacation = { ...NO_VACATION, isEnabled: true, startsAt: Date.UTC(2026, 11, 1), textBody: 'Away', period: 'p1' };
+  const away = { isEnabled: true, startsAt: '2026-12-01T00:00:00.000Z', endsAt: null, intervalDays: 7 };
+  const filter = { id: 'f1' } as FilterRow;
+  const bounced = { address: 'bob@remote.test', reason: '550 5.1.1', since: 0, until: 1 };
+  const cases: [MailboxEvent, string, unknown][] = [
+    [of('PreferencesChanged', { chosen: { vacation } }), 'VacationChanged', away],
+    [of('FilterChanged', { filter }), 'FiltersChanged', { id: 'f1' }],
+    [of('FilterDeleted', { filterId: 'f1' }), 'FiltersChanged', { id: 'f1' }],
+    [of('SieveScriptStored', { name: 'main', content: 'keep;' }), 'ScriptsChanged', { name: 'main' }],
+    [of('SieveScriptDeleted', { name: 'main' }), 'ScriptsChanged', { name: 'main' }],
+    [of('SieveScriptActivated', { name: null }), 'ScriptsChanged', { name: null }],
+    [of('SuppressionAdded', bounced), 'SuppressionsChanged', { address: bounced.address, isSuppressed: true }],
+    [of('SuppressionRemoved', bounced), 'SuppressionsChanged', { address: bounced.address, isSuppressed: false }],
+  ];
+  for (const [event, name, payload] of cases) {
+    t.deepEqual(sentOf(CHANGES, event), [[name, payload]]);
+    t.deepEqual(sentOf(0, event), [], name);
+  }
+  t.deepEqual(sentOf(CHANGES, of('FilterChanged', { filter, isApplied: true })), [], 'mail was filtered');
+});
+
+test('what a record of preferences has besides them comes after them, the newest kind last', (t) => {
+  const chosen = {
+    theme: 'dark',
+    vacation: NO_VACATION,
+    forwarding: { isEnabled: false, address: null, keepCopy: true },
+    senders: { allowed: [], blocked: ['spam.test'] },
+  };
+  t.deepEqual(
+    clientEventsOf(of('PreferencesChanged', { chosen }), CHANGES).map(({ type }) => type),
+    ['PreferencesChanged', 'SendersChanged', 'ForwardingChanged', 'VacationChanged'],
+  );
 });
 
 test('statuses that an email passed in one change are told in their order', (t) => {

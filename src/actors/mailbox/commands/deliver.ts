@@ -381,7 +381,5 @@ function isBin(tx: MailboxTransaction, folderId: string): boolean {
 }
 
 function countMatches(tx: MailboxTransaction, { matched }: Pick<FilterResult, 'matched'>): void {
-  for (const filter of matched) {
-    tx.filters.put({ ...filter, lastAppliedAt: tx.now, timesApplied: filter.timesApplied + 1 });
-  }
+  for (const filter of matched) tx.filters.count(filter, tx.now);
 }

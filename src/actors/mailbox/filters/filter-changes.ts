@@ -40,6 +40,12 @@ export class FilterChanges {
     this.#record({ type: 'FilterChanged', payload: { filter } });
   }
 
+  /** Counts that the filter has matched at `now`, in ms since the epoch. */
+  count(matched: FilterRow, now: number): void {
+    const filter = { ...matched, lastAppliedAt: now, timesApplied: matched.timesApplied + 1 };
+    this.#record({ type: 'FilterChanged', payload: { filter, isApplied: true } });
+  }
+
   remove(filterId: string): void {
     this.#record({ type: 'FilterDeleted', payload: { filterId } });
   }
