@@ -1,6 +1,6 @@
 // The content check of rspamd (MANSIO_RSPAMD_URL): the message is streamed to it with what is known of its envelope and peer, and its action
 // is the verdict (`rspamd-result.ts`). At most a few messages are asked about at once, with a share per network or account. While rspamd
-// does not answer, the circuit breaker lets messages pass without the wait (`check-breaker.ts`).
+// does not answer, the circuit breaker ends the wait of further messages (`check-breaker.ts`).
 import { FairSemaphore, SemaphoreFull } from '../../concurrency/fair-semaphore.js';
 import type { Reservation } from '../../concurrency/keyed-limiter.js';
 import { CheckBreaker } from '../check-breaker.js';
@@ -60,6 +60,11 @@ class RspamdCheck {
   readonly #limits: RspamdLimits;
   readonly #semaphore: FairSemaphore;
   readonly #breaker = new CheckBreaker(BREAKER);
+  #inFlight = 0;
+  /** Since when rspamd has answered no request: ms of `performance.now`. Undefined when it has answered the last one. */
+  #silentSince: number | undefined;
+  /** When the last request ended without an answer, in the same ms. */
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RspamdCheckOptions, limits: RspamdLimits) {
     const { requests: total, requestsPerHolder: share, waiting, waitingPerHolder: waitingShare } = limits;
@@ -76,8 +81,11 @@ class RspamdCheck {
   ): Promise<Verdict> {
     const holder = this.#options.holderOf(peer);
     const permit = await this.#permit(holder, signal);
-    // A message that cannot even be asked about is deferred: a peer that sends too much must not get past the check.
-    if (permit === undefined) return BUSY;
+    if (permit === undefined) {
+      // While rspamd answers others the message is deferred: a peer that sends too much must not get past the check.
+      if (this.#isSilent()) throw new Error('rspamd does not answer');
+      return BUSY;
+    }
     try {
       return await this.#ask(message, fieldsOf(envelope, peer, this.#options.hostname), holder, signal);
     } finally {
@@ -99,24 +107,49 @@ class RspamdCheck {
   }
 
   async #ask({ chunks }: CheckedMessage, fields: RspamdFields, holder: string, signal: AbortSignal): Promise<Verdict> {
-    if (!this.#breaker.mayAsk()) throw new Error('rspamd does not answer');
+    if (!this.#breaker.mayAsk(holder)) throw new Error('rspamd does not answer');
     const within = limited(signal, this.#limits.answerMs);
     let isAnswered = false;
-    let failedFor: string | undefined = holder;
+    let isReached = true;
+    this.#begun();
     try {
       const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within.signal);
       isAnswered = status < 500;
       if (status !== 200) throw new Error(`rspamd answers ${status}`);
       return verdictOf(text, this.#options.onFault);
     } catch (error) {
-      if (error instanceof RspamdUnreachable) failedFor = undefined;
+      if (error instanceof RspamdUnreachable) isReached = false;
       throw error;
     } finally {
       within.end();
+      this.#ended(isAnswered);
       // A request that rspamd refuses is a fault of its message: other messages are checked on.
       if (isAnswered) this.#breaker.answered();
-      else this.#breaker.failed(failedFor);
+      else this.#breaker.failed(holder, isReached);
     }
+  }
+
+  #begun(): void {
+    if (!this.#isAsked()) this.#silentSince = performance.now();
+    this.#inFlight++;
+    this.#silentSince ??= performance.now();
+  }
+
+  #ended(isAnswered: boolean): void {
+    this.#inFlight--;
+    if (!isAnswered) this.#failedAt = performance.now();
+    else this.#silentSince = this.#inFlight > 0 ? performance.now() : undefined;
+  }
+
+  /** Whether rspamd has a request, or had one a moment ago: its silence before that says nothing. */
+  #isAsked(): boolean {
+    return this.#inFlight > 0 || performance.now() - this.#failedAt < this.#limits.answerMs;
+  }
+
+  /** Whether rspamd has answered nobody within the time of an answer. A timer may end a millisecond early. */
+  #isSilent(): boolean {
+    if (this.#silentSince === undefined || !this.#isAsked()) return false;
+    return performance.now() - this.#silentSince >= this.#limits.answerMs - 1;
   }
 }
 

@@ -96,20 +96,44 @@ test('an rspamd that cannot be reached three times in a row is not asked about t
   t.deepEqual(counted, Array(6).fill('skipped'));
 });
 
-test('messages of one sender that get no answer leave the check on for others; three senders without an answer end it', async (t) => {
+const SILENT: RspamdCheckOptions['server']['post'] = (_path, _fields, _message, signal) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+test('messages of one sender that get no answer end the check for that sender; three such senders end it for all', async (t) => {
   let asked = 0;
   const server: RspamdCheckOptions['server'] = {
-    post(_path, _fields, _message, signal) {
+    post(...request) {
       asked++;
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      return SILENT(...request);
     },
   };
   const { judge, counted } = chainTo({ url: '' }, { server, limits: { answerMs: 10 } });
   for (let i = 0; i < 5; i++) await judge({ remoteAddress: '198.51.100.1' });
-  t.is(asked, 5);
+  t.is(asked, 3);
   for (let i = 2; i < 6; i++) await judge({ remoteAddress: `198.51.100.${i}` });
-  t.is(asked, 7);
+  t.is(asked, 5);
   t.deepEqual(counted, Array(9).fill('skipped'));
+});
+
+test('while rspamd answers nobody, messages that wait or find no place are taken unchecked or deferred, as the setting says', async (t) => {
+  const limits = { requests: 4, requestsPerHolder: 2, waitingPerHolder: 5, answerMs: 100, waitMs: 100 };
+  for (const [onFault, verdict, outcome] of [
+    ['skip', 'accept', 'skipped'],
+    ['defer', 'defer', 'postponed'],
+  ] as const) {
+    const { judge, counted } = chainTo({ url: '' }, { server: { post: SILENT }, limits, onFault });
+    const judgements = await Promise.all(Array.from({ length: 7 }, () => judge()));
+    for (const each of judgements) t.is(each.verdict, verdict);
+    t.deepEqual(counted, Array(7).fill(outcome));
+  }
+  // A server that ends nothing: two messages have its requests, and one waits.
+  const never: RspamdCheckOptions['server'] = { post: () => new Promise(() => undefined) };
+  const { judge } = chainTo({ url: '' }, { server: never, limits: { ...limits, waitingPerHolder: 1 } });
+  const asked = [judge(), judge()];
+  t.like(await judge(), { verdict: 'accept' }, 'its wait has ended');
+  const waiting = judge();
+  t.like(await judge(), { verdict: 'accept' }, 'no place is left');
+  await Promise.all([...asked, waiting]);
 });
 
 test('a server that takes no connection is told from one that gives no answer', async (t) => {

@@ -1,7 +1,8 @@
 // Tests on whole nodes that moves to and from Junk teach: the account's own filter, which then judges its mail, over a restart, and a real
 // rspamd, which learns each message once.
+import type { ExecutionContext } from 'ava';
 import { generatedMail } from '../../../dev/junk-mail.js';
-import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { junkCut } from '../../../src/mail-format/junk/junk-cut.js';
 import { tokensOfMessage } from '../../../src/mail-format/junk/junk-tokens.js';
 import { learnMessage } from '../../../src/mail-format/junk/junk-verdict.js';
@@ -90,7 +91,32 @@ test('moves of an IMAP program teach the filter of the account: the next junk go
   t.is((await total('inbox')) - inbox, 1);
   await sql.end();
   t.is((await again.stop()).code, 0);
+  await withoutFilter(t, node.dataDir, account, junk.slice(LEARNT));
 });
+
+/** The setting turns the filter off: the junk that it has learnt goes to the inbox, and a move teaches nothing. */
+async function withoutFilter(t: ExecutionContext, dataDir: string, account: TestAccount, junk: readonly Buffer[]) {
+  const settings = { MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_JUNK_FILTER: 'off' };
+  const node = await startTestNode({ ...settings, MANSIO_DATA_DIR: dataDir });
+  const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const mailbox = new MailboxClient(node, account.key);
+  const list = (folder: string) => mailbox.get<EmailList>(`/api/folders/${folder}/emails`);
+  const [inJunk, inInbox] = [(await list('junk')).totalCount, (await list('inbox')).totalCount];
+  for (const message of junk)
+    t.is((await smtp.send('bo@peer.test', [account.email], message.toString('latin1'))).code, 250);
+  t.is((await list('junk')).totalCount, inJunk);
+  const { items, totalCount } = await list('inbox');
+  t.is(totalCount, inInbox + junk.length);
+  const sql = await storeOf(node);
+  const lessons = async () => (await sql`select 1 from due_junk_lessons union all select 1 from junk_lessons`).length;
+  const learnt = await lessons();
+  const move = { emailIds: [items[0]!.id], folderId: 'junk' };
+  t.is((await mailbox.request('POST', '/api/emails/bulk/move', move)).status, 200);
+  t.is((await list('junk')).totalCount, inJunk + 1);
+  t.is(await lessons(), learnt);
+  await sql.end();
+  t.is((await node.stop()).code, 0);
+}
 
 test('an account that has taught nothing finds junk by what others of its domain have taught', async (t) => {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test,other.test' });

@@ -110,4 +110,28 @@ test('limits and suspensions hold at once for mail programs and REST', async (t)
   t.is((await browser({ cookie: cookieOf(byLink) }, '/api/profile/sending/resume')).status, 204);
   await until(async () => (await send(other!, ben.email, strangers)).status === 200);
   t.is((await browser({ cookie: cookieOf(byLink) }, '/api/profile/sending/resume')).status, 409);
+
+  // The domain has a limit of its own, which its accounts share: it is reached though neither account has reached one.
+  await command('account', 'limit', ben.email, '--hour', '100');
+  const { sentInHour } = await command('domain', 'limit', 'example.test', '--hour', '1000', '--day', '2000');
+  const shared = await command('domain', 'limit', 'example.test', '--hour', String(sentInHour + 1));
+  t.deepEqual(shared, {
+    name: 'example.test',
+    sentInHour,
+    limitHour: sentInHour + 1,
+    sentInDay: sentInHour,
+    limitDay: 2000,
+  });
+  await until(async () => (await send(rest!, anna.email, limited)).status === 429);
+  const beyond = await send(other!, ben.email, [anna.email, operator.email]);
+  t.is(beyond.status, 429);
+  t.regex(
+    ((await beyond.json()) as { detail: string }).detail,
+    /The domain may send to at most \d+ recipients an hour/,
+  );
+  t.like(await command('domain', 'limit', 'example.test', '--hour', '0', '--day', 'none'), {
+    limitHour: null,
+    limitDay: null,
+  });
+  await until(async () => (await send(rest!, anna.email, limited)).status === 200);
 });
