@@ -2,6 +2,7 @@
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { mansio } from '../../support/command.js';
 import { startTestNode } from '../../support/node.js';
@@ -38,6 +39,7 @@ test('mail for an alias reaches each account once, and its accounts send as it',
   t.is(await send(['team@example.test'], 'one'), 250);
   t.is(await send(['ann@example.test', 'Team+x@example.test', 'bob@example.test'], 'two'), 250);
   t.is(await send(['postmaster'], 'role'), 250);
+  await placed(node);
   t.deepEqual(await subjects(), [
     ['one', 'role', 'two'],
     ['one', 'two'],

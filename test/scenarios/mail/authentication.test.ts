@@ -4,6 +4,7 @@ import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { signed, zones } from '../../message-checks/mailauth/peers.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
@@ -26,6 +27,7 @@ test('mail is authenticated with the settings of the node', async (t) => {
   const forged = await client.send('a@elsewhere.test', [email], message);
   t.is(`${forged.code} ${forged.text.split(' ')[0]}`, '550 5.7.1');
 
+  await placed(node);
   const mailbox = new MailboxClient(node, key);
   const { items, totalCount } = await mailbox.get<EmailList>('/api/emails');
   t.is(totalCount, 1);
@@ -54,9 +56,12 @@ test('Sender is nobody’s author: a message without From fails DMARC and shows 
   for (const from of headers) {
     const { code } = await client.send('a@x_y.test', [email], `${from}${sender}Subject: hi\r\n\r\nhello`);
     t.is(code, 250, from);
+    await placed(node);
   }
   t.is((await client.send('', [email], `${sender}\r\nfrom nobody`)).code, 250);
+  await placed(node);
   t.is((await client.send('a@x_y.test', [email], `\ufeffFrom: A <a@c.test>\r\n${sender}\r\nhello`)).code, 250);
+  await placed(node);
   const mailbox = new MailboxClient(node, key);
   const { items } = await mailbox.get<{ items: Shown[] }>('/api/emails');
   const shown = [...items].reverse().map(about);

@@ -4,7 +4,9 @@ import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -52,6 +54,7 @@ async function deliver(node: TestNode, to: string, raw: string): Promise<void> {
   const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
   await smtp.sendMail({ envelope: { from: 'x@remote.test', to: [to] }, raw });
   smtp.close();
+  await placed(node);
 }
 
 const WRITTEN = [
@@ -94,7 +97,7 @@ test('what comes into Drafts otherwise is a draft: shown, changed, sent, with it
     hub.on(name, ({ id }: { id: string }) => void heard.push(`${name} ${id}`));
   }
   hub.on('LabelCreated', () => end());
-  await hub.start();
+  await startHub(hub);
   t.teardown(() => hub.stop());
 
   await deliver(node, zoe.email, WRITTEN);

@@ -3,6 +3,7 @@
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -27,12 +28,14 @@ interface Page {
   readonly unreadCount: number;
 }
 
-const send = (node: TestNode, to: string, mail: object) =>
-  createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
+async function send(node: TestNode, to: string, mail: object): Promise<void> {
+  await createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
     from: 'Zoë 💌 <zoe@remote.test>',
     to,
     ...mail,
   });
+  await placed(node);
+}
 
 test('mail is moved through nested folders, out of junk, flagged and answered, and is as it was after a kill', async (t) => {
   const settings = {

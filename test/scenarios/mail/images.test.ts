@@ -6,6 +6,7 @@ import type { ExecutionContext } from 'ava';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -37,6 +38,7 @@ async function proxied(t: ExecutionContext, settings: Readonly<Record<string, st
   const html = `From: a@remote.test\r\nContent-Type: text/html\r\n\r\n<img src="${server.url}">\r\n.\r\n`;
   t.true(await sender.send('a@remote.test', [account.email], html));
   sender.close();
+  await placed(node);
   const client = new MailboxClient(node, account.key);
   const [email] = await client.inbox();
   const listed = await client.request('POST', `/api/emails/${email!.id}/images`);

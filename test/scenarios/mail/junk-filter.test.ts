@@ -10,6 +10,7 @@ import { JunkWords } from '../../../src/mail-format/junk/junk-words.js';
 import { indexMessage } from '../../../src/mail-format/mime-index/indexer.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { startRspamd } from '../../support/peers/rspamd.js';
@@ -76,6 +77,7 @@ test('moves of an IMAP program teach the filter of the account: the next junk go
     const before = [await total('junk'), await total('inbox')];
     for (const message of messages)
       t.is((await smtp.send('bo@peer.test', [account.email], message.toString('latin1'))).code, 250);
+    await placed(again);
     return [(await total('junk')) - before[0]!, (await total('inbox')) - before[1]!];
   };
   // Nobody has seen these letters and this junk; they are of the same kinds.
@@ -88,6 +90,7 @@ test('moves of an IMAP program teach the filter of the account: the next junk go
   const friendly = junk[0]!.toString('latin1').replace(/^From: .*$/m, 'From: <bo@friend.test>');
   const inbox = await total('inbox');
   t.is((await smtp.send('bo@friend.test', [account.email], friendly)).code, 250);
+  await placed(again);
   t.is((await total('inbox')) - inbox, 1);
   await sql.end();
   t.is((await again.stop()).code, 0);
@@ -147,6 +150,7 @@ test('an account that has taught nothing finds junk by what others of its domain
     const emails = recipients.map(({ email }) => email);
     t.is((await smtp.send('bo@peer.test', emails, message.toString('latin1'))).code, 250);
   }
+  await placed(again);
   const junkOf = async ({ key }: { readonly key: string }) => {
     const path = '/api/folders/junk/emails?pageSize=100';
     return (await new MailboxClient(again, key).get<EmailList>(path)).items.map(({ subject }) => subject);
@@ -176,6 +180,7 @@ testWith('rspamd')('moves over REST teach rspamd, which learns a message once', 
   const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
   const [letter] = [...generatedMail(4, 1)];
   t.is((await smtp.send('bo@peer.test', [account.email], letter!.message.toString('latin1'))).code, 250);
+  await placed(node);
   const [email] = await mailbox.inbox();
   const learnt = async () => {
     const answer = (await (await fetch(`${rspamd.controller}/stat`)).json()) as {
@@ -191,6 +196,7 @@ testWith('rspamd')('moves over REST teach rspamd, which learns a message once', 
     await until(async () => (await sql`select from due_junk_lessons`).length === 0);
   };
   await move('junk');
+  await until(async () => (await learnt())[0] === 1);
   t.deepEqual(await learnt(), [1, 0]);
   // It is in Junk already: that is no further lesson, and a repeated one is refused by rspamd.
   await sql`insert into due_junk_lessons (account_id, email_id, is_junk) values (${account.id}, ${email!.id}, true)`;

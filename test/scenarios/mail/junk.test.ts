@@ -5,6 +5,7 @@ import { findProgram } from '../../../dev/executables.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { EICAR, startClamd } from '../../support/peers/clamd.js';
@@ -100,6 +101,7 @@ testWith('rspamd')('rspamd judges mail that arrives and mail that is sent, by SM
   t.is((await client.send('bo@peer.test', [email], message(email, 'junk', ADD_HEADER))).code, 250);
   t.is((await client.send('bo@peer.test', [email], message(email, 'fine', 'See you on Monday.'))).code, 250);
 
+  await placed(node);
   const inFolder = async (folder: string) => (await mailbox.get<EmailList>(`/api/folders/${folder}/emails`)).items;
   const [junk, ...others] = await inFolder('junk');
   t.deepEqual(others, []);
@@ -165,6 +167,7 @@ test('senders that the account blocks are junk; those that it allows are not, wh
   rspamd.answer = answers({ action: 'add header', score: 9 });
   t.is((await send('friend@spam.test', 'allowed')).code, 250);
   t.is((await send('eve@peer.test', 'unknown')).code, 250);
+  await placed(node);
   const subjects = async (folder: string) =>
     (await mailbox.get<EmailList>(`/api/folders/${folder}/emails`)).items.map(({ subject }) => subject);
   t.deepEqual((await subjects('junk')).sort(), ['blocked', 'unknown']);

@@ -4,7 +4,9 @@ import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { amount } from '../../support/amounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { type EmailList, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { eventually } from '../cluster/support/eventually.js';
@@ -48,6 +50,12 @@ const send = (to: string, mail: object) =>
     ...mail,
   });
 
+/** Sends the mail and returns once it is in the mailbox: so the order of several is certain. */
+async function deliver(to: string, mail: object): Promise<void> {
+  await send(to, mail);
+  await placed(node);
+}
+
 async function made<T>(t: ExecutionContext, client: MailboxClient, path: string, body: object): Promise<T> {
   const response = await client.request('POST', path, body);
   t.is(response.status, 201);
@@ -66,9 +74,9 @@ test('filters move mail by header, list, size and expression, flag it, and stop'
   await made(t, client, '/api/filters', { ...rule, priority: 2, matches: 'build #\\d+', moveToFolderId: 'archive' });
   await made(t, client, '/api/filters', { ...rule, priority: 3, minSizeBytes: 100_000, flag: 'Large' });
   const list = { id: { url: 'devs.lists.test', comment: 'Devs' } };
-  await send(user.email, { subject: 'build #7', text: 'x', list });
-  await send(user.email, { subject: 'for you', text: 'Build #42 is done' });
-  await send(user.email, { subject: 'large', text: 'y'.repeat(300_000) });
+  await deliver(user.email, { subject: 'build #7', text: 'x', list });
+  await deliver(user.email, { subject: 'for you', text: 'Build #42 is done' });
+  await deliver(user.email, { subject: 'large', text: 'y'.repeat(300_000) });
   const subjects = async (path: string) =>
     (await client.get<{ items: { subject: string; isFlagged: boolean }[] }>(path)).items.map((item) => [
       item.subject,
@@ -120,8 +128,8 @@ test('filters beyond the most are refused, and other accounts have their mail wh
 test('a filter is applied to existing mail, and that is undone', async (t) => {
   const user = await account('existing');
   const client = new MailboxClient(node, user.key);
-  await send(user.email, { subject: 'old invoice', text: 'pay' });
-  await send(user.email, { subject: 'old letter', text: 'hello' });
+  await deliver(user.email, { subject: 'old invoice', text: 'pay' });
+  await deliver(user.email, { subject: 'old letter', text: 'hello' });
   const { id } = await made<{ id: string }>(t, client, '/api/filters', {
     ...{ isEnabled: true, name: 'invoices', priority: 1, matches: 'invoice', moveToFolderId: 'archive', flag: true },
   });
@@ -158,7 +166,7 @@ test('filters read, label and delete mail before anybody sees it', async (t) => 
       if (payload.subject === 'the end') wake();
     });
   }
-  await hub.start();
+  await startHub(hub);
   const label = await made<Label>(t, client, '/api/labels', { name: 'Bills', color: '#ff0000', sortOrder: 1 });
   const rule = { isEnabled: true, priority: 1 };
   await made(t, client, '/api/filters', {
@@ -177,13 +185,19 @@ test('filters read, label and delete mail before anybody sees it', async (t) => 
   });
   await made(t, client, '/api/filters', { ...rule, name: 'files', hasAttachments: true, assignLabelId: label.id });
 
-  await send(user.email, { subject: 'Big SALE', text: 'buy' });
-  await send(user.email, { subject: 'Invoice', html: '<p>Der <b>Betrag</b> fällig</p>' });
-  await send(user.email, { subject: 'Report', text: 'see file', attachments: [{ filename: 'a.txt', content: 'a' }] });
+  await deliver(user.email, { subject: 'Big SALE', text: 'buy' });
+  await deliver(user.email, { subject: 'Invoice', html: '<p>Der <b>Betrag</b> fällig</p>' });
+  await deliver(user.email, {
+    subject: 'Report',
+    text: 'see file',
+    attachments: [{ filename: 'a.txt', content: 'a' }],
+  });
+  // A connection gets the last one of several counts that come together.
+  await eventually('the count of unread emails', () => heard.some(([name]) => name === 'UnreadCountChanged'));
   const end = new Promise<void>((resolve) => {
     wake = resolve;
   });
-  await send(user.email, { subject: 'the end', text: 'x' });
+  await deliver(user.email, { subject: 'the end', text: 'x' });
   await end;
   await hub.stop();
   t.deepEqual(
@@ -241,13 +255,13 @@ test('changes of labels, drafts and folders reach hub clients that asked for the
         if (payload.subject === 'the end') end();
       });
     }
-    await hub.start();
+    await startHub(hub);
     return { hub, heard, ended };
   };
   const [plain, asked] = [await follow(''), await follow('?changes=true')];
   const say = async (method: string, path: string, body?: unknown) =>
     t.true((await client.request(method, path, body)).ok, `${method} ${path}`);
-  await send(user.email, { subject: 'one', text: 'x' });
+  await deliver(user.email, { subject: 'one', text: 'x' });
   const [email] = await client.inbox();
   const label = await made<Label>(t, client, '/api/labels', { name: 'Keep', color: '#00ff00', sortOrder: 2 });
   await say('PUT', `/api/labels/${label.id}`, { name: 'Kept', color: '#00ff00', sortOrder: 2 });
@@ -257,7 +271,7 @@ test('changes of labels, drafts and folders reach hub clients that asked for the
   const draft = await made<{ id: string }>(t, client, '/api/outbound/drafts', { subject: 'draft' });
   await say('PUT', `/api/outbound/drafts/${draft.id}`, { subject: 'changed' });
   await say('DELETE', `/api/outbound/drafts/${draft.id}`);
-  await send(user.email, { subject: 'the end', text: 'x' });
+  await deliver(user.email, { subject: 'the end', text: 'x' });
   await Promise.all([plain.ended, asked.ended]);
   await Promise.all([plain.hub.stop(), asked.hub.stop()]);
 

@@ -4,10 +4,13 @@ import { SmtpSender } from '../../../bench/support/smtp-load.js';
 import { accountOn, port, type TestAccount } from '../../../dev/node-accounts.js';
 import { type CaseName, caseMessage } from '../../mail-format/cases.js';
 import { writtenTnef } from '../../mail-format/tnef/written-tnef.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
 import { type EmailList, type EmailView, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
+import { eventually } from '../cluster/support/eventually.js';
 
 let node: TestNode;
 
@@ -27,6 +30,7 @@ async function deliver(to: string, ...messages: readonly Buffer[]): Promise<void
     if (!(await sender.send('ann@remote.test', [to], data))) throw new Error('refused');
   }
   sender.close();
+  await placed(node);
 }
 
 interface Shown extends EmailView {
@@ -72,7 +76,7 @@ test('words that only the HTML has are found by REST, hub, IMAP and filters', as
     .withUrl(`http://127.0.0.1:${port(node, 'http')}/hubs/email`, { accessTokenFactory: () => user.key })
     .configureLogging(LogLevel.None)
     .build();
-  await hub.start();
+  await startHub(hub);
   const { total } = await hub.invoke<{ total: number }>('Subscribe', { q: 'boysenberries' });
   t.is(total, 1);
   await hub.stop();
@@ -168,7 +172,10 @@ test('winmail.dat: text, files, search, counts, download, forward', async (t) =>
   const send = { fromAddress: user.email, subject: 'one file', textBody: 'x', attachments: [one], ...to };
   t.is((await client.request('POST', '/api/outbound/send', send)).status, 200);
   const shownFiles = async (subject: string) => {
-    const { id } = (await client.inbox()).find((item) => item.subject === subject)!;
+    const email = await eventually(subject, async () =>
+      (await client.inbox()).find((item) => item.subject === subject),
+    );
+    const { id } = email!;
     const detail = await client.get<Shown>(`/api/emails/${id}`);
     return [detail.textBody.includes('zebras'), detail.attachments.map(({ fileName, size }) => [fileName, size])];
   };

@@ -2,6 +2,7 @@
 import { accountOn, port, storeOf } from '../../../dev/node-accounts.js';
 import { imapFlow, messageOf } from '../../support/clients/imap-programs.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { mansio } from '../../support/command.js';
 import { startTestNode } from '../../support/node.js';
@@ -41,6 +42,7 @@ test('a limit that the operator sets holds at once, everywhere', async (t) => {
   const quota = () => rest.get<Quota>('/api/quota');
   t.deepEqual(await quota(), { bytes: { used: 0, limit: null }, messages: { used: 0, limit: 1000 } });
   t.is((await smtp.send('a@remote.test', [anna.email], MESSAGE)).code, 250);
+  await placed(node);
   const { bytes } = await quota();
 
   const limit = bytes.used + 1_000;
@@ -105,12 +107,14 @@ test('a limit that the operator sets holds at once, everywhere', async (t) => {
   const { id } = (await sent.json()) as { id: string };
   const recipients = async () =>
     (await other.get<{ recipients: { status: string; statusCode: string }[] }>(`/api/outbound/${id}`)).recipients;
-  t.like((await recipients())[0], { status: 'Pending', statusCode: '4.2.2' });
+  await until(async () => (await recipients())[0]!.statusCode === '4.2.2');
+  t.is((await recipients())[0]!.status, 'Pending');
 
   await command('quota', 'set', anna.email, '--bytes', 'default');
   await until(async () => (await rcpt(5_000)) === '250 2.1.5');
   t.is((await other.request('POST', `/api/outbound/${id}/retry`)).status, 200);
   await until(async () => (await recipients())[0]!.status === 'Delivered');
+  await placed(node);
   await command('quota', 'set', 'example.test', '--messages', '1');
   await until(async () => (await rcpt(0)) === '452 4.2.2');
   const listed: readonly { name: string; messages: { used: number } }[] = await command('quota', 'list');

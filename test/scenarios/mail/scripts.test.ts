@@ -2,6 +2,7 @@
 import { simpleParser } from 'mailparser';
 import { port, storeOf } from '../../../dev/node-accounts.js';
 import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { until } from '../../support/until.js';
@@ -37,6 +38,8 @@ test('a script sends mail on to verified addresses, answers it and refuses it', 
   const written = async (subject: string, from = 'pat@peer.test', fields = '') => {
     const text = `From: ${from}\r\nTo: ${ann.email}\r\nSubject: ${subject}\r\n${fields}\r\nhello`;
     t.is((await smtp.send(from, [ann.email], text)).code, 250);
+    // So the order of the answers is certain.
+    await placed(node);
   };
   await written('on');
   await until(() => messagesAt('far.test').length === 1);

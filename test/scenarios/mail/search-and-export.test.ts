@@ -8,6 +8,7 @@ import { SmtpSender } from '../../../bench/support/smtp-load.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
@@ -31,7 +32,7 @@ async function deliver(node: TestNode, to: string, messages: readonly string[]):
 const message = (subject: string, body: string) =>
   `From: =?utf-8?Q?Zo=C3=AB?= <zoe@remote.test>\r\nSubject: ${subject}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${body}`;
 
-test('mail is found as soon as it was accepted, and after a kill', async (t) => {
+test('mail is found as soon as it is placed, and after a kill', async (t) => {
   const settings = {
     MANSIO_DATA_DIR: await nodeDirectory('mansio-search-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
@@ -44,6 +45,7 @@ test('mail is found as soon as it was accepted, and after a kill', async (t) => 
     (await new MailboxClient(node, user.key).get<EmailList>(`/api/emails/search?${query}`)).items.map((e) => e.subject);
   for (let i = 0; i < 5; i++) {
     await deliver(node, user.email, [message(`mail ${i}`, `Grüße, number${i}`)]);
+    await placed(node);
     t.deepEqual(await found(`q=number${i}`), [`mail ${i}`]);
   }
   t.is((await found('q=GRUSSE+zoe')).length, 5);
@@ -52,6 +54,7 @@ test('mail is found as soon as it was accepted, and after a kill', async (t) => 
   await deliver(node, user.email, many);
   await node.kill('SIGKILL');
   node = await startTestNode(settings);
+  await placed(node);
   t.deepEqual(await found('q=late129'), ['late 129']);
   t.deepEqual(await found('q=late0'), ['late 0']);
   t.is((await new MailboxClient(node, user.key).get<EmailList>('/api/emails/search?q=late')).totalCount, 130);
@@ -65,11 +68,10 @@ testWith('python3')('an export holds every message as it was received, oldest fi
   await sql.end();
   const client = new MailboxClient(node, user.key);
   const bodies = ['From here\r\n>From there\r\n>>From far', '', 'no end', '\r\n\r\nFrom\r\n', 'x\r\n'.repeat(300_000)];
-  await deliver(
-    node,
-    user.email,
-    [...bodies, ...bodies].map((body, i) => message(`mail ${i}`, body)),
-  );
+  for (const [i, body] of [...bodies, ...bodies].entries()) {
+    await deliver(node, user.email, [message(`mail ${i}`, body)]);
+    await placed(node);
+  }
   const emails = (await client.inbox()).reverse();
   const expected: string[] = [];
   for (const { id } of emails) {

@@ -8,12 +8,13 @@ import { freePort } from '../../../dev/ports.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
 import { KILLS } from '../../support/amounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { nodeDirectory, startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
-/** In s. A busy machine can list and cancel waiting emails in this time. */
-const UNDO_S = 10;
+/** In s. What is listed and cancelled meanwhile waits for the longest time; what is sent after its time waits for a short one. */
+const [LONG_UNDO_S, UNDO_S] = [60, 3];
 const EMAILS = 60;
 /** In ms. The emails are due within this time. */
 const SPREAD_MS = 12_000;
@@ -84,6 +85,8 @@ async function world(t: ExecutionContext, host: number) {
         .withUrl(`http://127.0.0.1:${httpPort(node, 'http')}/hubs/email?timeline=true`, {
           accessTokenFactory: () => ann.key,
         })
+        // A connection of a busy process may break off.
+        .withAutomaticReconnect({ nextRetryDelayInMilliseconds: () => 50 })
         .configureLogging(LogLevel.None)
         .build(),
     cancel: async (id: string) => posted<Cancelled>(await client().request('POST', `/api/outbound/${id}/cancel`)),
@@ -116,15 +119,16 @@ const subjectOf = (text: string) => /^Subject: (.*)$/im.exec(text)![1]!.trim();
 
 test('an email is undone within the seconds of the preference, and sent after them', async (t) => {
   const { client, neighbour, remote, send, shown, cancel, ended } = await world(t, 1);
-  t.is((await client().request('PUT', '/api/preferences', { undoSendSeconds: UNDO_S })).status, 204);
-  const kept = await send('kept');
+  const prefer = async (undoSendSeconds: number) =>
+    t.is((await client().request('PUT', '/api/preferences', { undoSendSeconds })).status, 204);
+  await prefer(LONG_UNDO_S);
   const undone = await send('undone');
   const later = await send('next week', { sendAt: new Date(Date.now() + 7 * 24 * HOUR).toISOString() });
   t.like(await shown(undone.id), { status: 'Queued', sendAt: undone.sendAt!, sentAt: null });
   const outbox = await client().get<{ items: { id: string; sendAt: string }[] }>('/api/outbound/outbox');
   t.deepEqual(
     outbox.items.map(({ id, sendAt }) => [id, sendAt]),
-    [later, undone, kept].map(({ id, sendAt }) => [id, sendAt]),
+    [later, undone].map(({ id, sendAt }) => [id, sendAt]),
   );
   const { draftId, ...rest } = await cancel(undone.id);
   t.deepEqual([rest, draftId], [{ cancelled: true, status: 'Draft' }, undone.id]);
@@ -137,6 +141,8 @@ test('an email is undone within the seconds of the preference, and sent after th
     draft.recipients.map(({ address }) => address),
     ['carl@there.test', 'bob@example.test'],
   );
+  await prefer(UNDO_S);
+  const kept = await send('kept');
   t.is((await ended(kept.id)).status, 'Sent');
   const { date } = await simpleParser(remote.messages[0]!.text);
   t.is(date?.getTime(), Math.floor(Date.parse(kept.sendAt!) / 1_000) * 1_000, 'dated when it was sent');
@@ -173,7 +179,7 @@ test('a sender sees how many emails are before one that waits', async (t) => {
     positions.push(position);
     heard();
   });
-  await connection.start();
+  await startHub(connection);
   const ids: string[] = [];
   // There are more emails than connections to one host, and any of them may be the one that waits.
   for (let i = 0; i < 12; i++) ids.push((await send(`email ${i}`)).id);
@@ -225,13 +231,17 @@ test('kills around their release lose no held email, and deliver none that was c
   const states = new Map<string, Shown>();
   for (const { id } of emails) states.set(id, await ended(id));
   const sent = emails.filter(({ id }) => states.get(id)!.status === 'Sent');
+  // An email may be released while no delivery can begin; then it is cancelled for recipients who have not got it.
+  const isUndone = ({ recipients }: Shown) => recipients.every(({ status }) => status === 'Failed');
+  const failed = emails.map(({ id }) => states.get(id)!).filter(({ status }) => status === 'Failed');
+  const delivered = sent.length + failed.filter((each) => !isUndone(each)).length;
   // The next node places local mail.
   const inside = async () => (await neighbour().inbox()).map(({ subject }) => subject);
-  while ((await inside()).length < sent.length) await new Promise((resolve) => setTimeout(resolve, 50));
+  while ((await inside()).length < delivered) await new Promise((resolve) => setTimeout(resolve, 50));
   const outside = remote.messages.map(({ text }) => subjectOf(text));
   const got = await inside();
   for (const { id, subject } of emails) {
-    const { status, recipients } = states.get(id)!;
+    const { status } = states.get(id)!;
     const answer = answers.get(id);
     const copies = [outside, got].map((all) => all.filter((each) => each === subject).length);
     if (status === 'Sent') {
@@ -245,9 +255,7 @@ test('kills around their release lose no held email, and deliver none that was c
       continue;
     }
     t.is((await shown(id)).lastError, 'Cancelled by the sender.', subject);
-    // An email may be released while no delivery can begin; then it is cancelled for recipients who have not got it.
-    const isUndone = recipients.every((recipient) => recipient.status === 'Failed');
-    t.is(copies[1], isUndone ? 0 : 1, `${subject} inside`);
+    t.is(copies[1], isUndone(states.get(id)!) ? 0 : 1, `${subject} inside`);
     t.is(answer?.draftId ?? null, null, subject);
   }
   const cancelled = [...answers.values()].filter((answer) => answer.cancelled).length;

@@ -2,6 +2,7 @@
 // gets one, also when the node is killed between mail and reply.
 import { simpleParser } from 'mailparser';
 import { port } from '../../../dev/node-accounts.js';
+import { placed } from '../../support/clients/placed.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { until } from '../../support/until.js';
@@ -20,8 +21,11 @@ test('people who write get one reply from the address they wrote to; lists and b
   t.is((await client.request('PUT', '/api/vacation', vacation)).status, 204);
   t.like(await client.get<object>('/api/vacation'), { ...vacation, subject: null, startsAt: null, endsAt: null });
   const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
-  const written = async (from: string, text: string, to = sender.email) =>
+  const written = async (from: string, text: string, to = sender.email) => {
     t.is((await smtp.send(from, [to], text)).code, 250);
+    // The first message of a sender is answered.
+    await placed(node);
+  };
   const tagged = sender.email.replace('@', '+work@');
   await written('', message(sender.email));
   await written('list-bounces@one.test', message(sender.email));

@@ -6,6 +6,7 @@ import net from 'node:net';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { type EmailView, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 
@@ -28,6 +29,7 @@ test('many views of one account leave another its turn, and those beyond the sha
   const message = Buffer.from(`From: a@remote.test\r\nSubject: large\r\n\r\n${LINE.repeat(10_000)}.\r\n`);
   t.true(await sender.send('a@remote.test', [busy.email, other.email], message));
   sender.close();
+  await placed(node);
   const clients = [new MailboxClient(node, busy.key), new MailboxClient(node, other.key)];
   const [[mine], [theirs]] = (await Promise.all(clients.map((client) => client.inbox()))) as [
     ListedEmail[],

@@ -9,6 +9,7 @@ import { accountOn, port } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { imapFlow, messageOf } from '../../support/clients/imap-programs.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { runProgram } from '../../support/run-program.js';
 import anyTest from '../../support/test.js';
@@ -32,12 +33,15 @@ test.before(async (t) => {
 
 test.after.always((t) => t.context.node.stop());
 
-const deliver = (node: TestNode, to: string, mail: object) =>
-  createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
+/** Returns once the message is in the mailbox: so the order of several is certain. */
+async function deliver(node: TestNode, to: string, mail: object): Promise<void> {
+  await createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
     from: `${NAME} <zoe@remote.test>`,
     to,
     ...mail,
   });
+  await placed(node);
+}
 
 for (const isSecure of [true, false]) {
   test(`imapflow works with mailboxes, messages, flags and searches, ${isSecure ? 'over TLS' : 'after STARTTLS'}`, async (t) => {

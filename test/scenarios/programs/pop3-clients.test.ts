@@ -7,11 +7,11 @@ import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
+import { placed } from '../../support/clients/placed.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { runProgram } from '../../support/run-program.js';
 import anyTest from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
-import { eventually } from '../cluster/support/eventually.js';
 
 interface Context {
   node: TestNode;
@@ -41,10 +41,10 @@ test.before(async (t) => {
     for (let i = 1; i <= count; i++) {
       const raw = `From: zoe@remote.test\r\nTo: ${account.email}\r\nSubject: number ${i}\r\n\r\n${BODY}`;
       await transport.sendMail({ envelope: { from: 'zoe@remote.test', to: [account.email] }, raw });
+      // So their order is certain.
+      await placed(node);
     }
-    const rest = new MailboxClient(node, account.key);
-    await eventually('the mail to be there', async () => (await rest.inbox()).length === count);
-    return { ...account, rest };
+    return { ...account, rest: new MailboxClient(node, account.key) };
   };
 });
 

@@ -70,7 +70,8 @@ for (const [name, row] of rows) {
       await delay(2 * STRESS_MS);
       first.client.write(`${row.noop}\r\n`);
       while (!row.done.test((await first.client.line())!));
-      await Conversation.connect(row, port);
+      // A handshake on a busy machine takes longer than this time, and ends with it.
+      await Conversation.connect(row, port).catch(() => {});
       t.regex((await first.client.rest()).at(-1)!, noLogin);
     });
   }

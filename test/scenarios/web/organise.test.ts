@@ -38,6 +38,7 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   for (const name of ['Paid', 'Work', 'Home']) {
     await make(page, 'label', name);
     await link(page, name).waitFor();
+    await page.getByRole('form', { name: 'New label' }).waitFor({ state: 'detached' });
   }
   await shows(two.page, 'Paid', 'Work', 'Home');
 
@@ -64,6 +65,8 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   await shows(two.page, 'Work', 'Paid', 'House');
   const labels = () => client.get<{ name: string; color: string }[]>('/api/labels');
   t.is((await labels()).find(({ name }) => name === 'House')?.color, '#00837a');
+  // Before it, the move can still be undone.
+  await page.getByText('Label House changed').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await shows(two.page, 'Work', 'Paid', 'Home');
 

@@ -1,6 +1,6 @@
 // Tests searching in the page: operators, what is not understood, Trash and Junk, and actions on a whole search, whose rows are not all loaded.
 import type { Page } from 'playwright-core';
-import { accessibilityFaults, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
+import { accessibilityFaults, flashed, openWindow, signIn, testInBrowser } from '../../support/browser/browser.js';
 import { deliver, originOf, startPageNode } from '../../support/browser/page-node.js';
 
 /** More than the page loads of a list at its beginning. */
@@ -68,8 +68,10 @@ testInBrowser('a search finds senders alone, and actions mean all of it, with on
   await page.getByText('Nothing found.').waitFor();
   await page.getByRole('button', { name: 'Search there too' }).click();
   await counts(page, `${REPORTS + 1} unread · ${REPORTS + 1}`);
+  // It is said for three seconds.
+  const undone = flashed(window, 'Undone');
   await page.keyboard.press('z');
-  await page.getByText('Undone').waitFor();
+  await undone;
   await search(page, 'from:zoe in:inbox');
   await counts(page, `${REPORTS + 1} unread · ${REPORTS + 1}`);
   t.deepEqual(faults, []);

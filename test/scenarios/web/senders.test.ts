@@ -61,7 +61,7 @@ testInBrowser('pictures of a proven sender are shown in every window, until the 
   t.deepEqual(await remembered(), []);
   await read(other.page, 'First');
   await other.page.getByRole('button', { name: 'Show pictures' }).waitFor();
-  t.is(await picture(other.page).count(), 0);
+  await picture(other.page).waitFor({ state: 'detached' });
   t.deepEqual([...window.faults, ...other.faults], []);
 });
 

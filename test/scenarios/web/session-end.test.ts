@@ -58,6 +58,7 @@ testInBrowser('a session ends while an email is written; the next one of the acc
 
   // Somebody else signs in instead.
   // The server stores a save whose answer is lost, and nothing after it.
+  await card.getByText('Saved', { exact: true }).waitFor();
   let heard = 0;
   await page.route('**/api/outbound/drafts**', async (route) => {
     if (route.request().method() === 'PUT' && heard++ === 0) await route.fetch();

@@ -1,7 +1,7 @@
 // Tests the settings of the page through a whole node, as people use them.
 import type { ExecutionContext } from 'ava';
 import { port, storeOf } from '../../../dev/node-accounts.js';
-import { accessibilityFaults, openWindow, testInBrowser } from '../../support/browser/browser.js';
+import { accessibilityFaults, flashed, openWindow, testInBrowser } from '../../support/browser/browser.js';
 import { originOf, startPageNode } from '../../support/browser/page-node.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
 import { mansio } from '../../support/command.js';
@@ -148,7 +148,7 @@ testInBrowser('the name is changed; a browser is signed out from another one, at
   await page.getByRole('button', { name: 'Sign out: Firefox on Linux' }).click();
   await page.getByText('Firefox on Linux is signed out.').waitFor();
   await other.page.getByLabel('API key').waitFor();
-  t.is(await devices.count(), 2);
+  await until(async () => (await devices.count()) === 2);
   await page.getByRole('button', { name: 'Sign out all other browsers' }).click();
   await page.getByText('Firefox on Android is signed out.').waitFor();
   await phone.page.getByLabel('API key').waitFor();
@@ -230,8 +230,10 @@ testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced 
   await page.getByLabel('What it is for').selectOption('Mail program: IMAP and SMTP');
   await page.getByRole('button', { name: 'Make the key' }).click();
   const issued = page.getByRole('region', { name: 'The key of Thunderbird at home' });
+  // It is said for two seconds.
+  const copied = flashed(window, 'Copied');
   await issued.getByRole('button', { name: 'Copy the key' }).click();
-  await issued.getByText('Copied').waitFor();
+  await copied;
   const key = await page.evaluate<string>('navigator.clipboard.readText()');
   t.is(await issued.locator('code').first().textContent(), key);
   t.deepEqual(await accessibilityFaults(window), []);

@@ -109,6 +109,16 @@ export async function signIn({ page }: Pick<Window, 'page'>, key: string): Promi
   await page.locator('main.panes').waitFor();
 }
 
+/**
+ * Resolves when the page has shown the text, for however short a time: the page itself looks at each frame. It is called, and not awaited,
+ * before what makes the page show the text.
+ */
+export function flashed({ page }: Pick<Window, 'page'>, text: string): Promise<unknown> {
+  return page.evaluate(`(async () => {
+    while (!document.body.textContent.includes(${JSON.stringify(text)})) await new Promise(requestAnimationFrame);
+  })()`);
+}
+
 /** What fades in has no contrast yet. What moves for ever is not waited for. */
 const STILL = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished))`;

@@ -3,6 +3,7 @@ import type { ExecutionContext } from 'ava';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { accountOn, port, type TestAccount } from '../../../dev/node-accounts.js';
 import { MailboxClient } from '../clients/mailbox-client.js';
+import { placed } from '../clients/placed.js';
 import { startTestNode, type TestNode } from '../node.js';
 import { BROWSER_TEST_MS, openWindow, signIn, type Window, type WindowOptions } from './browser.js';
 
@@ -40,9 +41,10 @@ export async function startPageNode(
 
 export const originOf = (node: TestNode): string => `http://127.0.0.1:${port(node, 'http')}`;
 
-/** Delivers emails by SMTP, one after the other. */
+/** Delivers emails by SMTP, one after the other. Resolves when they are in the mailboxes. */
 export async function deliver(node: TestNode, ...mails: readonly SendMailOptions[]): Promise<void> {
   const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
   for (const mail of mails) await smtp.sendMail(mail);
   smtp.close();
+  await placed(node);
 }

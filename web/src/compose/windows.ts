@@ -138,7 +138,7 @@ export class ComposeWindows {
     if (kept !== undefined) this.#journal.keep({ ...kept, discardAt });
     this.#offerDiscarded(
       window.id,
-      discardAt,
+      DISCARD_MS,
       () => saver.storedId,
       async () => {
         const again = new ComposeWindow(window.id, contentOfWindow(window));
@@ -151,8 +151,7 @@ export class ComposeWindows {
     );
   }
 
-  #offerDiscarded(windowId: string, discardAt: number, draftId: () => string | null, again: () => Promise<void>): void {
-    const ms = Math.max(0, discardAt - Date.now());
+  #offerDiscarded(windowId: string, ms: number, draftId: () => string | null, again: () => Promise<void>): void {
     const timer = setTimeout(() => void this.#delete(windowId, draftId()), ms);
     const takeBack = async () => {
       clearTimeout(timer);
@@ -237,7 +236,8 @@ export class ComposeWindows {
   #restored(kept: KeptWindow): Promise<void> {
     if (kept.discardAt === null) return this.#restoreOne(kept);
     const again = () => this.#restoreOne({ ...kept, discardAt: null });
-    this.#offerDiscarded(kept.windowId, kept.discardAt, () => kept.draftId, again);
+    const left = Math.max(0, kept.discardAt - Date.now());
+    this.#offerDiscarded(kept.windowId, left, () => kept.draftId, again);
     return Promise.resolve();
   }
 
