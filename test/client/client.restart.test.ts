@@ -7,6 +7,7 @@ import { createClient } from '../../src/client/client.js';
 import type { ListView } from '../../src/client/client-types.js';
 import type { ClientEvent, ConnectionState } from '../../src/client/hub/hub-link.js';
 import { keepBusy } from '../support/clients/busy-account.js';
+import { placed } from '../support/clients/placed.js';
 import { loggedEvents } from '../support/logged-events.js';
 import { startTestNode } from '../support/node.js';
 import test from '../support/test.js';
@@ -54,6 +55,7 @@ test('two clients stay in step while the node is killed and another takes its pl
   await action.done.catch((error) => t.is(error.code, 'notFound', 'the account may have deleted it'));
   await busy.more(20);
   await busy.stop();
+  await placed(node);
 
   const { totalCount, items } = await first.client.request('GET', '/api/emails', { query: { pageSize: 50 } });
   const marks = JSON.stringify(items);

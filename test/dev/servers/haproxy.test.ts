@@ -10,6 +10,7 @@ import { requireProgram } from '../../../dev/executables.js';
 import { freePort, freePorts } from '../../../dev/ports.js';
 import { type Backend, type Balancer, startConfigured, startHaproxy } from '../../../dev/servers/haproxy.js';
 import { testWith } from '../../support/test-with.js';
+import { until } from '../../support/until.js';
 
 /** Starts a node with these answers of /healthz, whose mail port, for SMTP and IMAP, sends its name. */
 async function node(name: string, health: { status: number; afterMs: number }) {
@@ -17,7 +18,10 @@ async function node(name: string, health: { status: number; afterMs: number }) {
     await delay(health.afterMs);
     return health.status;
   };
-  const http = createHttp((_, response) => void answer().then((status) => response.writeHead(status).end()));
+  let checks = 0;
+  const http = createHttp((_, response) => {
+    void answer().then((status) => response.writeHead(status).end(() => checks++));
+  });
   const mx = createServer((socket) => void socket.on('error', () => {}).write(`220 ${name}\r\n`));
   const [httpPort, mxPort] = await Promise.all([http, mx].map(listen));
   const close = () => {
@@ -25,7 +29,16 @@ async function node(name: string, health: { status: number; afterMs: number }) {
     http.close();
     mx.close();
   };
-  return { name, http: httpPort!, mx: mxPort!, imap: mxPort!, pop3: mxPort!, close };
+  return {
+    name,
+    http: httpPort!,
+    mx: mxPort!,
+    imap: mxPort!,
+    pop3: mxPort!,
+    close,
+    /** The number of answers so far. */
+    checks: () => checks,
+  };
 }
 
 async function listen(server: Server): Promise<number> {
@@ -57,9 +70,11 @@ testWith('haproxy')('nodes that are slow to say that they are well stay in', asy
   const [http, mx, imap, pop3] = (await freePorts(4)) as [number, number, number, number];
   const balancer = await startHaproxy({ http, mx, imap, pop3, backends: nodes });
   t.teardown(() => balancer.stop());
-  // Both health checks that would remove the node are over.
-  await delay(4_000);
-  for (let i = 0; i < 4; i++) t.is(await banner([mx, imap, pop3][i % 3]!), '220 slow');
+  const banners = () => Promise.all([mx, imap, pop3].map(banner));
+  // Each of the four listeners makes its own checks, and two of them would remove the node.
+  await until(() => nodes.every(({ checks }) => checks() > 8));
+  await until(async () => (await banners()).every((line) => line === '220 slow'));
+  for (let i = 0; i < 2; i++) t.deepEqual(await banners(), Array(3).fill('220 slow'));
 });
 
 testWith('haproxy')('mail goes to nodes that are well, and when none is, to any', async (t) => {

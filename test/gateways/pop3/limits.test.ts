@@ -4,7 +4,8 @@ import test from '../../support/test.js';
 import { ALICE, startPop3 } from './gateway.js';
 
 test('silence ends a session, which deletes nothing', async (t) => {
-  const gateway = await startPop3(t, { limits: { idleMs: 300 } });
+  // A busy machine sends its next command within this time.
+  const gateway = await startPop3(t, { limits: { idleMs: 3_000 } });
   await gateway.deliver(ALICE, 'A: b\r\n\r\n');
   const client = await gateway.open();
   await client.command('DELE 1');

@@ -44,5 +44,6 @@ function answers(port: number): Promise<boolean> {
       resolve(reply.toString().startsWith('PONG'));
     });
     socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
   });
 }

@@ -33,7 +33,8 @@ test('requests of an account count together, whichever keys it uses; others are 
   const refused = await gateway.fetch('/api/emails', { key: second });
   t.is(refused.status, 429);
   t.is(refused.headers.get('content-type'), 'application/problem+json');
-  t.regex(refused.headers.get('retry-after')!, /^(5\d|60)$/);
+  const seconds = Number(refused.headers.get('retry-after'));
+  t.true(Number.isInteger(seconds) && seconds > 0 && seconds <= 60, `${seconds}`);
   t.regex(refused.headers.get('ratelimit')!, /^"global";r=0;t=\d+$/);
   t.like(await refused.json(), { status: 429, title: 'Too Many Requests' });
   t.is((await gateway.fetch('/api/emails', { key: gateway.directory.key(BOB, 'app') })).status, 200);
