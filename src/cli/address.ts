@@ -6,6 +6,13 @@ import { existingAccount, newAddress } from './arguments.js';
 import { CommandError, commandGroup, printing } from './output.js';
 import { withStore } from './store.js';
 
+interface AddOptions {
+  readonly account: string;
+  readonly address: string;
+  readonly verified?: boolean;
+  readonly forForwarding?: boolean;
+}
+
 export function registerAddress(program: Command): void {
   const group = commandGroup(program, 'address', 'further addresses of accounts');
 
@@ -14,11 +21,15 @@ export function registerAddress(program: Command): void {
     .description('give an account a further address')
     .requiredOption('--account <address>', 'the account')
     .requiredOption('--address <address>', 'the address to add')
-    .option('--verified', 'the address belongs to the account: receives and sends at once, gets its unclaimed mail');
-  printing(add, async (options: { account: string; address: string; verified?: boolean }) => {
+    .option('--verified', 'the address belongs to the account: receives and sends at once, gets its unclaimed mail')
+    .option('--for-forwarding', 'the account may forward to the address, which another account or an alias has here');
+  printing(add, async (options: AddOptions) => {
     const address = newAddress(options.address);
+    if (options.verified === true && options.forForwarding === true)
+      throw new CommandError('name one of --verified and --for-forwarding: the address belongs to one account');
     return withStore(async ({ directory }) => {
       const account = await existingAccount(directory, options.account);
+      if (options.forForwarding === true) return shapeOf(await directory.addForwardingTarget(account.id, address));
       return shapeOf(await directory.addAddress(account.id, address, options.verified === true));
     });
   });
@@ -78,6 +89,6 @@ async function furtherAddresses(directory: DirectoryStore, { id }: Account): Pro
   return (await directory.profile(id))?.additionalAddresses ?? [];
 }
 
-function shapeOf({ id, address, isVerified }: AccountAddress) {
-  return { id, address, isVerified };
+function shapeOf({ id, address, isVerified, isForwardingOnly }: AccountAddress) {
+  return { id, address, isVerified, isForwardingOnly };
 }

@@ -90,6 +90,8 @@ export interface AccountAddress {
   readonly id: string;
   readonly address: string;
   readonly isVerified: boolean;
+  /** Another account has the address, and the operator lets this one forward to it. */
+  readonly isForwardingOnly: boolean;
   readonly addedAt: Date;
 }
 
@@ -201,6 +203,13 @@ export interface DirectoryStore extends AliasStore {
 
   /** @throws DirectoryConflict when another account has the address. */
   addAddress(accountId: string, address: string, verified: boolean): Promise<AccountAddress>;
+  /**
+   * Lets the account forward to an address that another account, or an alias, has here. The same call again changes nothing.
+   * @throws DirectoryConflict when the address is the account's own, or nobody has it.
+   */
+  addForwardingTarget(accountId: string, address: string): Promise<AccountAddress>;
+  /** Whether `addForwardingTarget` has let the account forward to the address. */
+  isForwardingTarget(accountId: string, address: string): Promise<boolean>;
   /** Adds an unverified address, whichever other accounts have it too; at most `limit` per account. */
   requestAddress(
     accountId: string,

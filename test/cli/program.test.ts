@@ -56,7 +56,20 @@ test('address add', async (t) => {
   const added = await json(
     ...['address', 'add', '--account', 'bob@example.test', '--address', 'b2@example.test', '--verified'],
   );
-  t.deepEqual(added, { id: added.id, address: 'b2@example.test', isVerified: true });
+  t.deepEqual(added, { id: added.id, address: 'b2@example.test', isVerified: true, isForwardingOnly: false });
+  const both = await mansio(
+    ...[
+      'address',
+      'add',
+      '--account',
+      'bob@example.test',
+      '--address',
+      'b4@example.test',
+      '--verified',
+      '--for-forwarding',
+    ],
+  );
+  t.regex(both.err, /^error: name one of --verified and --for-forwarding/);
   const unverified = await json('address', 'add', '--account', 'bob@example.test', '--address', 'b3@example.test');
   t.false(unverified.isVerified);
   const primary = await mansio('account', 'delete', '--email', 'b2@example.test', '--yes');

@@ -31,9 +31,11 @@ export function createForwarding({ directory, domains, preferences, mailboxes }:
       const address = canonicalAddress(text);
       if (address === undefined) return undefined;
       const { additionalAddresses = [] } = (await directory.profile(accountId)) ?? {};
-      const isVerified = additionalAddresses.some((own) => own.address === address && own.isVerified);
+      const { isVerified = false, isForwardingOnly = false } =
+        additionalAddresses.find((own) => own.address === address) ?? {};
       // Mail for an own address at a hosted domain comes to the account anyway.
-      return isVerified && !(await domains.accepts(domainOf(address))) ? address : undefined;
+      const isElsewhere = isVerified && !(await domains.accepts(domainOf(address)));
+      return isElsewhere || isForwardingOnly ? address : undefined;
     },
   };
 }

@@ -35,17 +35,19 @@ export interface ProfilesOptions {
 export function createProfiles(options: ProfilesOptions): Profiles {
   const { store, senders, verification, random } = options;
 
-  async function addressOf(address: AccountAddress): Promise<ProfileAddress> {
-    const canSend = address.isVerified && (await senders.accepts(domainOf(address.address)));
-    return { ...address, isAlias: false, canSend };
+  async function addressOf({ isForwardingOnly, isVerified, ...address }: AccountAddress): Promise<ProfileAddress> {
+    const canSend = isVerified && (await senders.accepts(domainOf(address.address)));
+    return { ...address, isVerified: isVerified || isForwardingOnly, isAlias: false, canSend };
   }
 
   return {
     async read(accountId) {
       const profile = await store.profile(accountId);
       if (profile === undefined) return undefined;
-      const additional = await Promise.all(profile.additionalAddresses.map(addressOf));
-      const own = [profile.email, ...additional.flatMap(({ address, isVerified }) => (isVerified ? address : []))];
+      const { additionalAddresses } = profile;
+      const additional = await Promise.all(additionalAddresses.map(addressOf));
+      const verified = additionalAddresses.flatMap(({ address, isVerified }) => (isVerified ? address : []));
+      const own = [profile.email, ...verified];
       const aliases = await senders.senderAliases(accountId, own);
       return { ...profile, additionalAddresses: [...additional, ...aliases.map((alias) => aliasOf(profile, alias))] };
     },

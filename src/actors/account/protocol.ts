@@ -102,14 +102,15 @@ export type MailRefusal = VerificationRefusal | { readonly kind: 'noPublicUrl' }
 export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
 
 /** An additional address as the account sees it. */
-export interface ProfileAddress extends AccountAddress {
+/** Verified means that it receives, or that the account may forward to it. */
+export interface ProfileAddress extends Omit<AccountAddress, 'isForwardingOnly'> {
   /** The account gets its mail by an alias, which the operator has made. */
   readonly isAlias: boolean;
   /** The account may send as the address. */
   readonly canSend: boolean;
 }
 
-interface AccountProfile extends Profile {
+interface AccountProfile extends Omit<Profile, 'additionalAddresses'> {
   readonly additionalAddresses: readonly ProfileAddress[];
 }
 
@@ -173,8 +174,8 @@ export interface ForwardingSettings {
   /** The address must be one of `targetOf`. @throws ActorFault */
   replace(accountId: string, forwarding: Forwarding): Promise<void>;
   /**
-   * The canonical form of an address to which the account may forward: a verified one at a domain that is not hosted here. Undefined for any
-   * other text. @throws StoreFault
+   * The canonical form of an address to which the account may forward: a verified one at a domain that is not hosted here, or one that the
+   * operator has verified as a target. Undefined for any other text. @throws StoreFault
    */
   targetOf(accountId: string, text: string): Promise<string | undefined>;
 }

@@ -13,7 +13,7 @@ const MOST_EXAMINED = 1_000;
 const MOST_SHOWN = 200;
 const LEVELS = 10;
 
-type Store = Pick<DirectoryStore, 'routeOf' | 'aliasesNaming' | 'accountById'>;
+type Store = Pick<DirectoryStore, 'routeOf' | 'aliasesNaming' | 'accountById' | 'isForwardingTarget'>;
 
 export class AddressResolution {
   readonly #store: Store;
@@ -65,7 +65,16 @@ export class AddressResolution {
     return accountOf(await this.route(address)) === accountId;
   }
 
-  /** As `Directory.maySendAs`; `address`: in canonical form. @throws StoreFault */
+  /** As `Senders.mayForwardTo`; `address`: in canonical form. @throws StoreFault */
+  async mayForwardTo(accountId: string, address: string): Promise<boolean> {
+    const route = await this.route(address);
+    if (accountOf(route) === accountId) return true;
+    // A target that nobody has any more gets no unclaimed mailbox.
+    if (accountOf(route) === undefined && !isAlias(route)) return false;
+    return this.#store.isForwardingTarget(accountId, address);
+  }
+
+  /** As `Senders.maySendAs`; `address`: in canonical form. @throws StoreFault */
   async maySendAs(accountId: string, address: string): Promise<boolean> {
     const isHosted = (await this.#domains.find(domainOf(address))) !== undefined;
     const route = await this.route(address);

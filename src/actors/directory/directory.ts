@@ -154,6 +154,11 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
     return address !== undefined && this.#addresses.isOwn(accountId, address);
   }
 
+  async mayForwardTo(accountId: string, text: string): Promise<boolean> {
+    const address = canonicalAddress(text);
+    return address !== undefined && this.#addresses.mayForwardTo(accountId, address);
+  }
+
   async maySendAs(accountId: string, text: string): Promise<boolean> {
     const address = canonicalAddress(text);
     return address !== undefined && this.#addresses.maySendAs(accountId, address);

@@ -97,13 +97,18 @@ export interface HostedDomains {
   accepts(domain: string): Promise<boolean>;
 }
 
-/** As which addresses accounts may send. */
+/** As which addresses accounts may send, and to which they may forward. */
 export interface Senders {
   /**
    * Whether the account may send as the address or a `+tag` of it: its own, a verified one at a hosted domain, or an alias that leads to it
    * alone or allows it. @throws StoreFault
    */
   maySendAs(accountId: string, address: string): Promise<boolean>;
+  /**
+   * Whether mail of the account may be sent on to the address: its own, a verified one, or one here that the operator has verified as a target
+   * and an account or alias has. @throws StoreFault
+   */
+  mayForwardTo(accountId: string, address: string): Promise<boolean>;
   /** The aliases of these addresses of the account, as which it may send. @throws StoreFault */
   senderAliases(accountId: string, addresses: readonly string[]): Promise<readonly SenderAlias[]>;
 }

@@ -33,7 +33,7 @@ export async function senderRewriting(settings: SettingStore): Promise<SenderRew
 }
 
 interface ArrivalMailParts {
-  readonly directory: Pick<Directory, 'isAddressOf'> & HostedDomains & Pick<Senders, 'maySendAs'>;
+  readonly directory: Pick<Directory, 'isAddressOf'> & HostedDomains & Pick<Senders, 'mayForwardTo' | 'maySendAs'>;
   readonly rewriting: SenderRewriting;
   readonly mailboxes: Mailboxes;
   readonly ownership: Pick<Ownership, 'owned'>;

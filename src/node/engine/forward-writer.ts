@@ -18,6 +18,7 @@ export interface ForwardWriterOptions {
   readonly directory: {
     hosts(domain: string): Promise<boolean>;
     isAddressOf(accountId: string, address: string): Promise<boolean>;
+    mayForwardTo(accountId: string, address: string): Promise<boolean>;
   };
   /** The address of an account; undefined when it is deleted. */
   readonly addressOf: (accountId: string) => Promise<string | undefined>;
@@ -57,10 +58,10 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     return false;
   }
 
-  /** The account may have removed an address since. */
-  async function ownTargets(accountId: string, targets: readonly string[]): Promise<string[]> {
-    const areOwn = await Promise.all(targets.map((target) => directory.isAddressOf(accountId, target)));
-    return targets.filter((_, i) => areOwn[i]);
+  /** The account or the operator may have removed an address since. */
+  async function allowedTargets(accountId: string, targets: readonly string[]): Promise<string[]> {
+    const areAllowed = await Promise.all(targets.map((target) => directory.mayForwardTo(accountId, target)));
+    return targets.filter((_, i) => areAllowed[i]);
   }
 
   /** A hosted domain, for the envelope and for the seal. */
@@ -101,7 +102,7 @@ export function forwardWriter(options: ForwardWriterOptions): WriteMail {
     if (exceedsHopLimit(index)) return { skip: 'the message has passed too many hosts' };
     if (await hasPassed(accountId, due, index.deliveredTo)) return { skip: 'the message has passed this account' };
     const targets = due.targets.filter((target) => !index.deliveredTo.some((passed) => isSame(passed, target)));
-    const to = due.further?.['isOnward'] === true ? targets : await ownTargets(accountId, targets);
+    const to = due.further?.['isOnward'] === true ? targets : await allowedTargets(accountId, targets);
     if (to.length === 0) return { skip: 'no target is left' };
     const permit = await memory.acquire(accountId, { weight: index.size });
     try {

@@ -61,6 +61,17 @@ async function start(
 
 const FAR = 'ann@far.test';
 
+test('an address of another account that is a target of forwarding is verified, and nobody sends as it', async (t) => {
+  const { profiles, store, account } = await start(t);
+  const [ann, bob] = [await account('ann'), await account('bob')];
+  await store.addForwardingTarget(ann, 'bob@example.test');
+  const [target, ...others] = (await profiles.read(ann))!.additionalAddresses;
+  t.like(target, { address: 'bob@example.test', isVerified: true, canSend: false, isAlias: false });
+  t.deepEqual(others, []);
+  t.false(await profiles.maySendAs(ann, 'bob@example.test'));
+  t.true(await profiles.maySendAs(bob, 'bob@example.test'));
+});
+
 test('an address elsewhere gets a mail, and its link verifies the address once', async (t) => {
   const { profiles, store, mails, account } = await start(t);
   const ann = await account('ann');

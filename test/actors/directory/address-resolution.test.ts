@@ -212,3 +212,21 @@ test('addresses are resolved as a simple model does it', async (t) => {
     { numRuns: runs(200) },
   );
 });
+
+test('an account forwards to its own addresses, and to a target that the operator allows while somebody has it', async (t) => {
+  const { store, open, account, alias } = await start(t);
+  const [ann, bob] = [await account('ann'), await account('bob')];
+  await store.addAddress(ann, 'ann@elsewhere.test', true);
+  await alias(`team@${D}`, ['bob']);
+  for (const address of [`bob@${D}`, `team@${D}`]) await store.addForwardingTarget(ann, address);
+  const directory = await open();
+  for (const address of ['ann@elsewhere.test', `Bob@${D}`, `team@${D}`])
+    t.true(await directory.mayForwardTo(ann, address), address);
+  for (const address of [`carol@${D}`, 'carol@elsewhere.test', 'x'])
+    t.false(await directory.mayForwardTo(ann, address), address);
+  t.false(await directory.mayForwardTo(bob, `ann@${D}`));
+  t.false(await directory.isAddressOf(ann, `bob@${D}`));
+  await store.deleteAccount(bob);
+  await eventually('the end of Bob', async () => !(await directory.mayForwardTo(ann, `bob@${D}`)));
+  t.true(await store.isForwardingTarget(ann, `bob@${D}`), 'the row is there, and leads to nobody');
+});

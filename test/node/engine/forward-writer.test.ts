@@ -24,6 +24,7 @@ function writer(stored: Buffer, seal = 'ARC-Seal: x\r\n') {
     },
     directory: {
       hosts: async (domain) => domain === 'example.test',
+      mayForwardTo: async (_, a) => ['to@else.test', 'from@else.test', 'colleague@example.test'].includes(a),
       isAddressOf: async (_, a) => ['to@else.test', 'from@else.test', 'own@example.test'].includes(a),
     },
     addressOf: async () => 'me@example.test',
@@ -38,9 +39,9 @@ function writer(stored: Buffer, seal = 'ARC-Seal: x\r\n') {
   return { write, read };
 }
 
-const due = (further?: DueMail['further']): DueMail => ({
+const due = (further?: DueMail['further'], target = 'to@else.test'): DueMail => ({
   ...{ id: 'd', kind: 'forward', blob: 'b', receivedAt: 0, sender: 'ann@far.test', recipient: 'me@example.test' },
-  ...{ targets: ['to@else.test'], copy: null, isChecked: true, isQueued: false, further },
+  ...{ targets: [target], copy: null, isChecked: true, isQueued: false, further },
 });
 
 for (const length of [10, 200_000])
@@ -80,6 +81,19 @@ test('a message that was at an address elsewhere is sent on, unless that is the 
   const written = await writer(passed('from@else.test')).write('a', due());
   t.deepEqual('to' in written && written.to, ['to@else.test']);
   t.like(await writer(passed('to@else.test')).write('a', due()), { skip: 'no target is left' });
+});
+
+test('an account that the operator allows as a target gets the message, unless it has had it', async (t) => {
+  const target = 'colleague@example.test';
+  const written = await writer(Buffer.from(FIELDS + REST)).write('a', due(undefined, target));
+  t.deepEqual('to' in written && written.to, [target]);
+  t.is('sender' in written && written.sender, 'ann@far.test', 'the sender stays: nobody checks SPF');
+  t.like(await writer(passed('from@else.test')).write('a', due(undefined, 'stranger@example.test')), {
+    skip: 'no target is left',
+  });
+  t.like(await writer(passed('Colleague@example.test')).write('a', due(undefined, target)), {
+    skip: 'no target is left',
+  });
 });
 
 test('a message that was at an address of the account here is not sent on again', async (t) => {

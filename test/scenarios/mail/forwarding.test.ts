@@ -89,6 +89,51 @@ test('a refused forward is in the inbox, and its sender is told', async (t) => {
   t.is((await client.inbox()).length, 1, 'the account gets no DSN');
 });
 
+test('accounts of one server forward to each other when the operator allows it, and nothing goes round', async (t) => {
+  const { node, ann, bob, smtp, client, neighbours, forward, message } = await setUp(t);
+  const allow = (account: string, address: string) =>
+    mansio(node.dataDir, ['address', 'add', '--account', account, '--address', address, '--for-forwarding', '--json']);
+  t.is((await forward({ address: bob.email })).status, 400, 'nobody has allowed it');
+  t.like(JSON.parse((await allow(ann.email, bob.email)).stdout), { isVerified: false, isForwardingOnly: true });
+  t.regex((await allow(ann.email, 'nobody@example.test')).stderr, /no account and no alias has the address/);
+  t.regex((await allow(ann.email, ann.email)).stderr, /its mail comes there anyway/);
+  await mansio(node.dataDir, ['alias', 'add', 'ann-again@example.test', '--to', ann.email]);
+  t.is((await allow(bob.email, 'ann-again@example.test')).code, 0);
+  const profile = await client.get<{ additionalAddresses: object[] }>('/api/profile');
+  t.truthy(profile.additionalAddresses.some((one) => 'address' in one && one.address === bob.email));
+  const asBob = {
+    fromAddress: bob.email,
+    subject: 's',
+    textBody: 't',
+    recipients: [{ address: 'x@far.test', type: 'To' }],
+  };
+  t.is((await client.request('POST', '/api/outbound/send', asBob)).status, 400, 'the address stays that of bob');
+
+  // Neither keeps a copy, and the way back is an alias: the account that ends the loop has the message.
+  t.is((await forward({ address: bob.email, keepCopy: false })).status, 204);
+  const back = { isEnabled: true, address: 'ann-again@example.test', keepCopy: false };
+  t.is((await neighbours.request('PUT', '/api/forwarding', back)).status, 204);
+  t.is((await smtp.send('a@peer.test', [ann.email], message('round'))).code, 250);
+  await eventually(
+    'the end of the loop',
+    async () => (await client.inbox()).length + (await neighbours.inbox()).length > 0,
+  );
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  await eventually('quiet', async () => {
+    const rows = await sql`select from due_automatic_mail union all select from inbound`;
+    return rows.length === 0;
+  });
+  t.is((await client.inbox()).length + (await neighbours.inbox()).length, 1, 'one copy, once');
+  const [mail] = await sql<{ count: number }[]>`select count(*)::int as count from outbound`;
+  t.true(mail!.count <= 2, `${mail!.count} forwards`);
+
+  // The target goes: the account keeps what comes then.
+  t.is((await mansio(node.dataDir, ['address', 'remove', '--account', ann.email, bob.email])).code, 0);
+  t.is((await smtp.send('a@peer.test', [ann.email], message('kept'))).code, 250);
+  await eventually('the copy', async () => (await client.inbox()).some(({ subject }) => subject === 'kept'));
+});
+
 test('an alias leads elsewhere once an account is the postmaster of its domain; a filter forwards', async (t) => {
   const { node, ann, bob, smtp, client, neighbours, message, at, messagesAt } = await setUp(t);
   const add = () => mansio(node.dataDir, ['alias', 'add', 'team@example.test', '--to', 'x@far.test', bob.email]);

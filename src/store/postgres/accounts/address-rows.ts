@@ -73,9 +73,13 @@ export async function insertAddress(
     insert into addresses (id, address, account_id, domain, unclaimed, verified)
     values (${newId()}, ${row.address}, ${row.accountId}, ${domainOf(row.address)}, ${row.isUnclaimed}, ${row.verified})
     on conflict (account_id, address) do update set verified = true where excluded.verified and not addresses.verified
-    returning id, address, verified as "isVerified", added_at as "addedAt"`;
+    returning ${addressColumns(tx)}`;
   return added;
 }
+
+/** The columns of `AccountAddress`. An address that the account has itself is no mere target. */
+export const addressColumns = (sql: Sql | SqlTransaction) =>
+  sql`id, address, verified as "isVerified", forwarding_only and not verified as "isForwardingOnly", added_at as "addedAt"`;
 
 /** An account gets no address that is an alias, because the alias would silently end. The domain must be locked. */
 export async function isAlias(tx: SqlTransaction, address: string): Promise<boolean> {

@@ -8,7 +8,15 @@ import {
 } from '../../directory.js';
 import { newId } from '../../ids/new-id.js';
 import type { Sql } from '../driver/client.js';
-import { domainOf, findOwner, insertAddress, lockDomain, refuseAlias } from './address-rows.js';
+import {
+  addressColumns,
+  domainOf,
+  findOwner,
+  findRoutes,
+  insertAddress,
+  lockDomain,
+  refuseAlias,
+} from './address-rows.js';
 import { lockAddresses, recordMail } from './address-verifications.js';
 import { announce } from './directory-changes.js';
 import { moveUnclaimed } from './unclaimed-mailboxes.js';
@@ -30,6 +38,29 @@ export async function addAddress(
     await announce(tx, { kind: 'address', address });
     return added;
   });
+}
+
+export async function addForwardingTarget(sql: Sql, accountId: string, address: string): Promise<AccountAddress> {
+  return sql.begin(async (tx) => {
+    await lockDomain(tx, domainOf(address));
+    const [route] = await findRoutes(tx, [address]);
+    if (route === undefined || ('isUnclaimed' in route && route.isUnclaimed))
+      throw new DirectoryConflict(`no account and no alias has the address ${address}`);
+    if ('accountId' in route && route.accountId === accountId)
+      throw new DirectoryConflict(`the account has the address ${address} itself: its mail comes there anyway`);
+    const [added] = await tx<[AccountAddress]>`
+      insert into addresses (id, address, account_id, domain, verified, forwarding_only)
+      values (${newId()}, ${address}, ${accountId}, ${domainOf(address)}, false, true)
+      on conflict (account_id, address) do update set forwarding_only = true
+      returning ${addressColumns(tx)}`;
+    return added;
+  });
+}
+
+export async function isForwardingTarget(sql: Sql, accountId: string, address: string): Promise<boolean> {
+  const rows = await sql`
+    select from addresses where account_id = ${accountId} and address = ${address} and forwarding_only`;
+  return rows.length > 0;
 }
 
 /** Stores only the hash of the token that will verify the address. */
@@ -58,7 +89,7 @@ export async function requestAddress(
     const [added] = await tx<[AccountAddress]>`
       insert into addresses (id, address, account_id, domain, verified, verification_hash, verification_sent_at)
       values (${newId()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash}, ${sentAt})
-      returning id, address, verified as "isVerified", added_at as "addedAt"`;
+      returning ${addressColumns(tx)}`;
     return { kind: 'added', address: added };
   });
 }

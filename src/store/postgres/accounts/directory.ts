@@ -20,7 +20,7 @@ import {
   renewVerification,
   withdrawVerification,
 } from './address-verifications.js';
-import { addAddress, deleteAddress, requestAddress } from './addresses.js';
+import { addAddress, addForwardingTarget, deleteAddress, isForwardingTarget, requestAddress } from './addresses.js';
 import { deleteAlias, findAliasesNaming, insertAlias, listAliases } from './aliases.js';
 import { watchChanges } from './directory-changes.js';
 import {
@@ -77,6 +77,9 @@ export function postgresDirectory(
     renameAccount: async (id, displayName) => isUuid(id) && setDisplayName(sql, id, displayName).catch(rethrow),
     deleteAccount: async (id) => isUuid(id) && deleteAccount(sql, id).catch(rethrow),
     addAddress: (accountId, address, verified) => addAddress(sql, accountId, address, verified).catch(rethrowTaken),
+    addForwardingTarget: (accountId, address) => addForwardingTarget(sql, accountId, address).catch(rethrowTaken),
+    isForwardingTarget: async (accountId, address) =>
+      isUuid(accountId) && isForwardingTarget(sql, accountId, address).catch(rethrow),
     ...addressVerifications(sql),
     accountsWith: (address) => findAccountsWith(sql, address).catch(rethrow),
     removeAddress: async (accountId, addressId) =>

@@ -2,6 +2,7 @@
 import type { AccountAddress, Profile } from '../../directory.js';
 import type { Sql } from '../driver/client.js';
 import { accountColumns } from './account-rows.js';
+import { addressColumns } from './address-rows.js';
 
 export async function findProfile(sql: Sql, id: string): Promise<Profile | undefined> {
   const [account] = await sql<Omit<Profile, 'additionalAddresses'>[]>`
@@ -14,7 +15,7 @@ export async function findProfile(sql: Sql, id: string): Promise<Profile | undef
     ) as "lastLoginAt" from accounts where id = ${id} and not unclaimed`;
   if (account === undefined) return undefined;
   const addresses = await sql<AccountAddress[]>`
-    select id, address, verified as "isVerified", added_at as "addedAt" from addresses
+    select ${addressColumns(sql)} from addresses
     where account_id = ${id} and address <> ${account.email} order by added_at, id`;
   return { ...account, additionalAddresses: [...addresses] };
 }

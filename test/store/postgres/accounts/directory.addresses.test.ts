@@ -35,6 +35,31 @@ test('an additional address receives once verified, and no account can squat on 
   await t.throwsAsync(store.createAccount('sales@example.test', 'Sales'), { instanceOf: DirectoryConflict });
 });
 
+test('an address of another account is a target of forwarding, which gives nothing else', async (t) => {
+  const { store } = await directory(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  await store.openUnclaimed('new@example.test', 10);
+  for (const address of ['nobody@example.test', 'new@example.test', ann.email])
+    await t.throwsAsync(store.addForwardingTarget(ann.id, address), { instanceOf: DirectoryConflict }, address);
+  // The account has asked for the address before.
+  const { id } = await store.addAddress(ann.id, 'sales@example.test', false);
+  await store.addAddress(bob.id, 'sales@example.test', true);
+  for (let i = 0; i < 2; i++)
+    t.like(await store.addForwardingTarget(ann.id, 'sales@example.test'), {
+      id,
+      isVerified: false,
+      isForwardingOnly: true,
+    });
+  t.true(await store.isForwardingTarget(ann.id, 'sales@example.test'));
+  t.false(await store.isForwardingTarget(bob.id, 'sales@example.test'));
+  t.is((await store.ownerOf('sales@example.test'))?.accountId, bob.id);
+  t.like((await store.profile(ann.id))!.additionalAddresses, [{ isVerified: false, isForwardingOnly: true }]);
+  t.true(await store.removeAddress(ann.id, id));
+  t.false(await store.isForwardingTarget(ann.id, 'sales@example.test'));
+  t.is((await store.ownerOf('sales@example.test'))?.accountId, bob.id);
+});
+
 test('an unverified address becomes verified by adding it verified', async (t) => {
   const { store } = await directory(t);
   const ann = await store.createAccount('ann@example.test', 'Ann');

@@ -9,14 +9,19 @@ import { defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
 
 const PATH = '/api/forwarding';
 const TAGS = ['Forwarding'];
-export const NOT_VERIFIED = 'must be a verified address of this account at a domain that is not hosted here';
+export const NOT_VERIFIED =
+  'must be a verified address of this account at a domain that is not hosted here, or one that the operator has verified for forwarding';
 
 const forwarding = named(
   'Forwarding',
   closedRecord({
     isEnabled: flag(),
     address: nullable(
-      text({ description: 'A verified address of the account at a domain that is not hosted here', maxLength: 254 }),
+      text({
+        description:
+          'A verified address of the account at a domain that is not hosted here, or one that the operator has verified for forwarding',
+        maxLength: 254,
+      }),
     ),
     keepCopy: flag({ description: 'Whether the account keeps what is forwarded' }),
   }),
