@@ -71,8 +71,11 @@ export class TesterClient {
   #tags = 0;
   #failure: unknown;
   #greeted!: (response: Response) => void;
-  readonly greeting = new Promise<Response>((resolve) => {
+  #ungreeted!: (error: unknown) => void;
+  /** Rejects when the connection ends before it. */
+  readonly greeting = new Promise<Response>((resolve, reject) => {
     this.#greeted = resolve;
+    this.#ungreeted = reject;
   });
   #isGreeted = false;
   /** Untagged responses that arrived while no command ran, or during IDLE. */
@@ -82,6 +85,7 @@ export class TesterClient {
   private constructor(socket: Socket) {
     this.#socket = socket;
     this.#sink = socket;
+    this.greeting.catch(() => {});
     socket.on('data', (chunk: Buffer) => {
       if (this.#inflate === undefined) this.#receive(chunk);
       else this.#inflate.write(chunk);
@@ -297,6 +301,7 @@ export class TesterClient {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
+    this.#ungreeted(error);
     this.#wake();
     const running = this.#running;
     this.#running = undefined;

@@ -33,11 +33,14 @@ test('a part that fails or hangs does not keep the others from stopping', async 
 });
 
 test('hanging parts share the deadline: the sum holds, and each reserve is kept', async (t) => {
-  const began = new Map<string, number>();
+  const bounds = new Map<string, number>();
   const lifecycle = new Lifecycle(log);
-  const started = Date.now();
-  const hangs = (name: string) => () => {
-    began.set(name, Date.now() - started);
+  const started = performance.now();
+  const hangs = (name: string) => (boundMs: number) => {
+    bounds.set(name, boundMs);
+    // On a busy machine the timers of the parts above are late: the rest shrinks. Timers may also fire a little early.
+    const most = 1005 - (performance.now() - started);
+    t.true(boundMs <= Math.max(0, most), `${name} has ${boundMs} of ${most} ms`);
     return new Promise<void>(() => {});
   };
   lifecycle.add('database', hangs('database'), 300);
@@ -45,11 +48,9 @@ test('hanging parts share the deadline: the sum holds, and each reserve is kept'
   lifecycle.add('job', hangs('job'), 50, 60);
   lifecycle.add('listener', hangs('listener'));
   t.false(await lifecycle.stop(1000));
-  // Timers may fire a little early, or late on a busy machine, but never earlier than the limits of the parts above.
-  t.true(Date.now() - started < 1400);
-  t.true(began.get('job')! < 700, 'what is reserved below was kept');
-  t.true(began.get('leases')! - began.get('job')! < 250, 'no part takes more than its most');
-  t.is(began.size, 4);
+  t.true(bounds.get('listener')! <= 500, 'what is reserved below was kept');
+  t.true(bounds.get('job')! <= 60 && bounds.get('leases')! <= 150, 'no part gets more than its most');
+  t.deepEqual([...bounds.keys()], ['listener', 'job', 'leases', 'database']);
 });
 
 test('when less is left than is reserved, every part is stopped within the deadline', async (t) => {

@@ -4,6 +4,7 @@ import { allClientEventsOf } from '../../src/gateways/events/client-events.js';
 import { eventIdOf } from '../../src/gateways/events/event-id.js';
 import type { Sql } from '../../src/store/postgres/driver/client.js';
 import { postgresEvents } from '../../src/store/postgres/mailbox/events.js';
+import { eventually } from '../scenarios/cluster/support/eventually.js';
 
 export interface LoggedEvent {
   /** The id that webhooks use. */
@@ -30,6 +31,29 @@ export async function loggedEvents(sql: Sql, accountId: string, after = 0): Prom
     }
     seq = page.at(-1)!.seq;
   }
+}
+
+/**
+ * Reads the log again until `isHeard` holds for it, and returns what was read last. What was accepted or asked for last may be placed and
+ * logged after the test has stopped: then the log of before is shorter than what its followers hear. When `isHeard` holds, the test
+ * compares without waiting; when it never does, the comparison tells the difference.
+ */
+export async function wholeLog(
+  read: () => Promise<readonly LoggedEvent[]>,
+  isHeard: (log: readonly LoggedEvent[]) => boolean,
+): Promise<readonly LoggedEvent[]> {
+  let log: readonly LoggedEvent[] = [];
+  const isWhole = async () => {
+    log = await read();
+    return isHeard(log);
+  };
+  await eventually('the followers to hear the whole log', isWhole).catch(() => undefined);
+  return log;
+}
+
+/** Returns the ids of the emails that are new to the followers. */
+export function newEmailsIn(log: readonly LoggedEvent[]): string[] {
+  return log.flatMap(({ type, payload }) => (type === 'NewEmail' ? [(payload as { id: string }).id] : []));
 }
 
 /** Returns the ids that arrived, without repetitions. */

@@ -123,10 +123,11 @@ test('peers that do not answer make no other account wait', async (t) => {
   const post = (accountId: string, url: string) =>
     client.post({ accountId, url, headers: {}, body: '{}', signal: controller.signal });
   const hanging = names.slice(1).map((name, i) => post(`a${i % 33}`, `http://${name}:${silent.port}/`));
+  let ended = 0;
+  for (const request of hanging) void request.then(() => ended++);
   while (silent.open < 150) await nextTurn();
-  const began = performance.now();
   t.like(await post('another', `http://${names[0]}:${quick.port}/`), { status: 200 });
-  t.true(performance.now() - began < 5_000);
+  t.is(ended, 0, 'no request had to end for it');
   controller.abort();
   t.true((await Promise.all(hanging)).every((outcome) => 'failure' in outcome && outcome.failure === 'aborted'));
 });

@@ -2,6 +2,7 @@
 
 import type { DeliveryTask } from '../../../src/actors/delivery/delivery-transport.js';
 import { NO_METER } from '../../../src/net/smtp-client/meter.js';
+import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 import { MESSAGE, only, world } from './client-world.js';
 
@@ -108,8 +109,15 @@ test('a delivery that waits too long has no attempt, and the number that waits i
   const held = new Promise<undefined>((resolve) => {
     answer = () => resolve(undefined);
   });
-  await remote('127.0.0.2', { behaviour: { message: () => held } });
+  const reached = deferred();
+  const message = () => {
+    reached.resolve();
+    return held;
+  };
+  await remote('127.0.0.2', { behaviour: { message } });
   const first = deliver('d0.test');
+  // Any of them may be the first at the server.
+  await reached.promise;
   const others = await Promise.all([deliver('d0.test'), deliver('d0.test')]);
   t.deepEqual(others, [
     { outcomes: [], attempts: [] },

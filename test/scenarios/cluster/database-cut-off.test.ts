@@ -5,7 +5,6 @@ import { CLUSTER_ACCOUNTS } from '../../support/amounts.js';
 import { serialTestWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
-import type { Target } from './support/load.js';
 import { Witness } from './support/witness.js';
 
 serialTestWith('nats-server')('a node that is cut off from the database alone refuses nothing for good', async (t) => {
@@ -26,7 +25,7 @@ serialTestWith('nats-server')('a node that is cut off from the database alone re
     const sending = witness.send(owner, 'meanwhile');
     await cluster.settled([owner]);
     t.not(await cluster.ownerOf(witness.account), owner);
-    await marked(witness, other!, emailId, true);
+    await witness.marked(other!, emailId, true);
     await load.more(50);
     // A node that knows the new owner may even succeed.
     const status = await marking;
@@ -40,7 +39,7 @@ serialTestWith('nats-server')('a node that is cut off from the database alone re
     t.true(code === 250 || code === 451 || code === 421, `the node has answered ${code}`);
     if (code === 250) await witness.placed('meanwhile');
     await cluster.settled();
-    await marked(witness, owner, emailId, false);
+    await witness.marked(owner, emailId, false);
     await eventually('the mailbox to be back', async () => (await cluster.ownerOf(witness.account)) === owner);
     await load.more(50);
   }
@@ -70,13 +69,13 @@ serialTestWith('nats-server')('a node whose connections to the database die make
       'somebody else to own the mailbox, or its owner to be back',
       async () => (await cluster.ownerOf(witness.account)) !== owner || (await hasRenewed()),
     );
-    await marked(witness, other!, emailId, true);
+    await witness.marked(other!, emailId, true);
     await eventually('leases to be renewed', hasRenewed);
     await cluster.settled();
     const code = await sending;
     t.true(code === 250 || code === 451 || code === 421, `the node has answered ${code}`);
     if (code === 250) await witness.placed(`meanwhile ${i}`);
-    await marked(witness, owner, emailId, false);
+    await witness.marked(owner, emailId, false);
     await eventually('the mailbox to be back', async () => (await cluster.ownerOf(witness.account)) === owner);
     await load.more(50);
   }
@@ -84,13 +83,3 @@ serialTestWith('nats-server')('a node whose connections to the database die make
   await followers.verify(t);
   t.log(load.summary());
 });
-
-/** Retries a 503 as clients do. A node may not answer for a while: its statements wait on dead connections. */
-async function marked(witness: Witness, at: Target, emailId: string, isRead: boolean): Promise<void> {
-  const accepted = async () => {
-    const status = await witness.mark(at, emailId, isRead);
-    if (status !== 204 && status !== 503) throw new Error(`${at.name} has answered ${status}`);
-    return status === 204;
-  };
-  await eventually(`${at.name} to take a change`, accepted);
-}

@@ -5,6 +5,7 @@ import type { ExecutionContext } from 'ava';
 import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
 import type { ClusterNode } from '../../../dev/local-node.js';
 import type { TestAccount } from '../../../dev/node-accounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
@@ -43,7 +44,7 @@ async function followed(t: ExecutionContext, node: ClusterNode, { key }: TestAcc
   const heard: [string, unknown][] = [];
   for (const name of EVENTS) hub.on(name, (payload) => void heard.push([name, payload]));
   hub.on('UnreadCountChanged', () => {});
-  await hub.start();
+  await startHub(hub);
   t.teardown(() => hub.stop());
   return heard;
 }

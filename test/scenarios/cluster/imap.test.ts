@@ -4,13 +4,14 @@ import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { isList, textOf } from '../../../dev/imap-tester/response.js';
 import { stress } from '../../../dev/imap-tester/stress.js';
-import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
+import { type Completed, TesterClient } from '../../../dev/imap-tester/tester-client.js';
 import type { ClusterNode } from '../../../dev/local-node.js';
 import type { TestAccount } from '../../../dev/node-accounts.js';
 import { KILLS } from '../../support/amounts.js';
 import { serialTestWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 const SESSIONS = 4;
 /** In ms, between two rounds of a session: the nodes have time to take over, and other tests to run. */
@@ -47,6 +48,27 @@ const serverOf = (node: ClusterNode) => {
   const [host, port] = node.process.ready.listeners['imap']!.split(':');
   return { host: host!, port: Number(port) };
 };
+
+/** Repeats a command that is refused for now, as it is while the mailbox has no owner. */
+async function served(what: string, run: () => Promise<Completed>): Promise<void> {
+  await eventually(
+    what,
+    async () => {
+      const outcome = await run().catch((error: unknown) => ({ error }));
+      if ('error' in outcome) return outcome;
+      const { name, code, raw } = outcome.completion;
+      if (name !== 'OK' && code !== 'UNAVAILABLE') return { error: new Error(raw) };
+      return name === 'OK';
+    },
+    PATIENCE_MS,
+  ).then((outcome) => {
+    if (typeof outcome === 'object') throw outcome.error;
+  });
+}
+
+const loggedIn = (client: TesterClient, { email, key }: TestAccount) =>
+  served('the login', () => client.run(`LOGIN "${email}" "${key}"`));
+const selected = (client: TesterClient, mailbox: string) => served(mailbox, () => client.select(mailbox));
 
 class Mover {
   readonly sent: Sent[] = [];
@@ -109,9 +131,14 @@ class Mover {
 
   async #open(node: ClusterNode): Promise<TesterClient> {
     const client = await TesterClient.open(serverOf(node));
-    await client.ok(`LOGIN "${this.#account.email}" "${this.#account.key}"`);
-    await client.select('INBOX');
-    return client;
+    try {
+      await loggedIn(client, this.#account);
+      await selected(client, 'INBOX');
+      return client;
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
   }
 
   async #round(client: TesterClient, round: number): Promise<void> {
@@ -169,7 +196,7 @@ serialTestWith('nats-server')(
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 1,
-      leaseTtlMs: 1_000,
+      leaseTtlMs: PATIENT_TTL_MS,
       settings: { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_LOG_LEVEL: 'warn' },
     });
     await cluster.settled();
@@ -229,9 +256,9 @@ serialTestWith('nats-server')(
 async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNode, account: TestAccount) {
   const places = new Map<string, { place: Place; uid: number; isFlagged: boolean }[]>();
   const client = await TesterClient.open(serverOf(node));
-  await client.ok(`LOGIN "${account.email}" "${account.key}"`);
+  await loggedIn(client, account);
   for (const place of PLACES) {
-    await client.select(place);
+    await selected(client, place);
     const { untagged } = await client.ok('FETCH 1:* (UID FLAGS ENVELOPE)');
     for (const { name, values } of untagged) {
       const [data] = values;
@@ -266,7 +293,7 @@ serialTestWith('nats-server')(
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 6,
-      leaseTtlMs: 1_000,
+      leaseTtlMs: PATIENT_TTL_MS,
       settings: { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_LOG_LEVEL: 'warn' },
     });
     await cluster.settled();

@@ -24,6 +24,8 @@ interface Scene {
   readonly cluster: TestCluster;
   readonly load: Load;
   readonly owner: ClusterNode;
+  /** The accounts that it owns when it is interrupted: on a busy machine it may lose its leases meanwhile. */
+  readonly owned: ReadonlySet<string>;
 }
 
 interface Interruption {
@@ -78,7 +80,7 @@ testWith('nats-server')('an owner that goes on too late doubles nothing that oth
   for (let round = 0; round < INTERRUPTION_ROUNDS; round++) {
     for (const { name, begin, reached, end } of INTERRUPTIONS) {
       const owner = await cluster.ownerOf(cluster.accounts[turn++ % cluster.accounts.length]!);
-      const scene = { cluster, load, owner };
+      const scene = { cluster, load, owner, owned: await ownedBy(owner, cluster) };
       const began = performance.now();
       await begin(scene);
       await reached(scene);
@@ -93,12 +95,17 @@ testWith('nats-server')('an owner that goes on too late doubles nothing that oth
   t.log(load.summary());
 });
 
-/** Resolves when other nodes have acknowledged messages that were sent since now to mailboxes of the owner. */
-async function passedOver({ cluster, load, owner }: Scene): Promise<void> {
-  const { mail } = load;
-  const before = new Set(mail.tried.keys());
+/** Returns the addresses of the accounts. */
+async function ownedBy(owner: ClusterNode, cluster: TestCluster): Promise<ReadonlySet<string>> {
   const owned = new Set<string>();
   for (const account of cluster.accounts) if ((await cluster.ownerOf(account)) === owner) owned.add(account.email);
+  return owned;
+}
+
+/** Resolves when other nodes have acknowledged messages that were sent since now to mailboxes of the owner. */
+async function passedOver({ load, owner, owned }: Scene): Promise<void> {
+  const { mail } = load;
+  const before = new Set(mail.tried.keys());
   const isPassedOver = () => {
     const since = [...mail.accepted.values()].filter(
       ({ id, way, at, copies }) =>

@@ -13,9 +13,11 @@ import {
   type ListChange,
   type Subscribed,
 } from '../../support/clients/followed-list.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 /** Queries of subscriptions, and the REST paths of the same lists. */
 const LISTS: readonly (readonly [query: object, path: string])[] = [
@@ -37,13 +39,16 @@ interface RestPage {
 
 /** An application: it follows the lists, and subscribes again after each reconnection. */
 class Application {
+  /** The node of the next connection. */
+  at: ClusterNode;
   readonly hub: HubConnection;
   readonly followed = new Map<string, FollowedList>();
   readonly #early = new Map<string, ListChange[]>();
 
   constructor(node: ClusterNode, { key }: TestAccount) {
+    this.at = node;
     this.hub = new HubConnectionBuilder()
-      .withUrl(`${node.http}/hubs/email`, { accessTokenFactory: () => key })
+      .withUrl(this.#url, { accessTokenFactory: () => key })
       .withAutomaticReconnect({ nextRetryDelayInMilliseconds: () => RETRY_MS })
       .configureLogging(LogLevel.None)
       .build();
@@ -55,7 +60,19 @@ class Application {
     });
     for (const event of ['NewEmail', 'EmailUpdated', 'EmailDeleted', 'UnreadCountChanged'])
       this.hub.on(event, () => {});
+    this.hub.onreconnecting(() => {
+      this.hub.baseUrl = this.#url;
+    });
     this.hub.onreconnected(() => this.#beginAgain());
+  }
+
+  async start(): Promise<void> {
+    await startHub(this.hub);
+    await this.#beginAgain();
+  }
+
+  get #url(): string {
+    return `${this.at.http}/hubs/email`;
   }
 
   /** Repeats until it has the lists: they are refused while the mailbox has no owner. The next connection starts its own loop. */
@@ -63,14 +80,14 @@ class Application {
     const id = this.hub.connectionId;
     while (this.hub.connectionId === id) {
       try {
-        return await this.begin();
+        return await this.#begin();
       } catch {
         await delay(RETRY_MS);
       }
     }
   }
 
-  async begin(): Promise<void> {
+  async #begin(): Promise<void> {
     this.followed.clear();
     for (const [query, path] of LISTS) {
       const list = followedList(await this.hub.invoke<Subscribed>('Subscribe', query));
@@ -97,7 +114,7 @@ testWith('nats-server')(
   'lists of stock clients are what REST lists, through the death of owners and nodes',
   async (t) => {
     t.timeout(600_000);
-    const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000 });
+    const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: PATIENT_TTL_MS });
     await cluster.settled();
     const account = cluster.accounts[0]!;
     let number = 0;
@@ -133,8 +150,7 @@ testWith('nats-server')(
     await send(owner, 3);
     const applications = [new Application(owner, account), new Application(other, account)];
     t.teardown(() => Promise.all(applications.map(({ hub }) => hub.stop())));
-    for (const { hub } of applications) await hub.start();
-    for (const application of applications) await application.begin();
+    for (const application of applications) await application.start();
     const areTrue = (what: string, node: ClusterNode) =>
       eventually(what, async () => {
         for (const application of applications) if (!(await application.isTrue(node, account.key))) return false;
@@ -146,8 +162,8 @@ testWith('nats-server')(
     t.true(await areTrue('the lists after mail and marks', owner));
 
     // The owner dies: the other client's subscriptions continue, and the client of the dead node connects to the other node.
+    applications[0]!.at = other;
     await owner.kill();
-    applications[0]!.hub.baseUrl = `${other.http}/hubs/email`;
     await send(other, 3);
     await mark(other, { isRead: false });
     t.true(await areTrue('the lists after the death of the owner', other));
@@ -159,8 +175,8 @@ testWith('nats-server')(
     await mark(owner, { isFlagged: false });
     t.true(await areTrue('the lists after the return of the node', owner));
 
+    for (const application of applications) application.at = owner;
     await other.kill();
-    for (const { hub } of applications) hub.baseUrl = `${owner.http}/hubs/email`;
     await send(owner, 2);
     t.true(await areTrue('the lists after the death of the node of the clients', owner));
   },

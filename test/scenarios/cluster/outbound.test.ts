@@ -65,14 +65,10 @@ testWith('nats-server')('nodes that deliver are killed and stopped, and the mail
   await send(EMAILS / 3);
   // A clean stop finishes the deliveries that it has started; the other node delivers the rest.
   await second!.stop();
-  await eventually(
-    'all mail to be sent',
-    async () => {
-      const [row] = await cluster.sql`select count(*)::int as left from outbound where status <> 'Sent'`;
-      return row?.['left'] === 0;
-    },
-    60_000,
-  );
+  await eventually('all mail to be sent', async () => {
+    const [row] = await cluster.sql`select count(*)::int as left from outbound where status <> 'Sent'`;
+    return row?.['left'] === 0;
+  });
   const copies = new Map<string, number>();
   for (const { recipients } of remote.messages) {
     for (const recipient of recipients) copies.set(recipient, (copies.get(recipient) ?? 0) + 1);

@@ -1,8 +1,10 @@
 // Pauses an owner past its lease (SIGSTOP): others take over, and its late commit is refused. Once it continues, it knows that
 // it owns nothing and serves again, and its hub clients hear what they missed.
+
+import type { ClusterNode } from '../../../dev/local-node.js';
 import { CLUSTER_ACCOUNTS } from '../../support/amounts.js';
 import { testWith } from '../../support/test-with.js';
-import { startCluster } from './support/cluster.js';
+import { startCluster, TAKEOVER_MS, type TestCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 import { Witness } from './support/witness.js';
 
@@ -14,21 +16,16 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   await cluster.settled();
   const followers = await cluster.follow();
   const witness = await Witness.create(cluster.sql);
-  const owner = await cluster.ownerOf(witness.account);
-  const [other] = cluster.nodes.filter((node) => node !== owner);
-  const emailId = await witness.receive(other!, 'late commit');
-  // Only a prepared statement is sent completely at once.
-  for (const isRead of [true, false]) t.is(await witness.mark(owner, emailId, isRead), 204);
-  // The commit is on its way when the owner is paused, and arrives at the end. There is no load until then: commits run one
-  // after the other, and another one would go first.
-  await owner.cutOff('postgres', 'black hole');
-  const marking = witness.mark(other!, emailId, true);
-  await eventually('the commit to be sent', () => owner.holdsBack(emailId));
+  const emailId = await witness.receive(cluster.nodes[0]!, 'late commit');
+  const { owner, other, marking } = await heldBack(cluster, witness, emailId);
+  const pausedAt = performance.now();
   owner.pause();
   const load = cluster.load({ answerMs: 2_000 });
   await cluster.settled([owner]);
-  t.is(await marking, 204, 'who asked was not told of the takeover');
-  t.is(await witness.mark(other!, emailId, false), 204);
+  const tookMs = performance.now() - pausedAt;
+  const status = await marking;
+  t.true(status === 204 || (status === 503 && tookMs > TAKEOVER_MS), `who asked was told ${status} of the takeover`);
+  await witness.marked(other, emailId, false);
   const before = await witness.row();
 
   const passedAt = await witness.clock();
@@ -39,7 +36,7 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   owner.resume();
   await eventually('the owner to notice', () => owner.logs.some((line) => NOTICED.test(line)));
   await cluster.settled();
-  t.is(await witness.mark(owner, emailId, true), 204);
+  await witness.marked(owner, emailId, true);
   t.is((await witness.row()).modseq, before.modseq + 1);
 
   // A node may also be paused at any moment: it continues its work when it wakes.
@@ -56,3 +53,27 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   await followers.verify(t);
   t.log(load.summary());
 });
+
+/**
+ * Returns the owner of the mailbox with a commit on its way, which it holds back, and the request for it at another node. There is no load
+ * yet: commits run one after the other, and another one would go first. An owner whose lease has ended before it commits is passed over, so
+ * then the next owner is cut off.
+ */
+async function heldBack(cluster: TestCluster, witness: Witness, emailId: string) {
+  for (;;) {
+    const owner = await cluster.ownerOf(witness.account);
+    const other: ClusterNode = cluster.nodes.find((node) => node !== owner)!;
+    // Only a prepared statement is sent completely at once.
+    for (const isRead of [true, false]) await witness.marked(owner, emailId, isRead);
+    await owner.cutOff('postgres', 'black hole');
+    const marking = witness.mark(other, emailId, true);
+    const outcome = await eventually('the commit to be sent, or the next owner', async () => {
+      if (owner.holdsBack(emailId)) return 'sent';
+      return (await cluster.ownerOf(witness.account)) === owner ? undefined : 'late';
+    });
+    if (outcome === 'sent') return { owner, other, marking };
+    await marking;
+    await owner.reconnect();
+    await cluster.settled();
+  }
+}

@@ -11,6 +11,7 @@ import { findProgram } from '../../../dev/executables.js';
 import { freePort } from '../../../dev/ports.js';
 import { startNatsServer } from '../../../dev/servers/nats-server.js';
 import { KILLS } from '../../support/amounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';
@@ -23,6 +24,11 @@ import { isAlive, startProcesses } from './support/processes.js';
 import { verify } from './support/verify.js';
 
 const CONNECTIONS = 12;
+/** One process gets the connections of all messages by chance only once in 2 ** 23 runs. */
+const MESSAGES = 24;
+
+/** In ms. A process drains for longer (`node/drain.ts`). */
+const DRAIN_MS = 2_000;
 
 const portOf = (address: string | undefined) => Number(address?.replace(/^.*:/, ''));
 
@@ -59,9 +65,9 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
     return hub;
   });
   t.teardown(() => Promise.all(hubs.map((hub) => hub.stop())));
-  await Promise.all(hubs.map((hub) => hub.start()));
+  await Promise.all(hubs.map(startHub));
 
-  const subjects = Array.from({ length: CONNECTIONS }, (_, i) => `message ${i}`);
+  const subjects = Array.from({ length: MESSAGES }, (_, i) => `message ${i}`);
   for (const subject of subjects) {
     const client = await SmtpClient.greeted(target.mx);
     t.is((await client.envelope('a@remote.test', account!.email)).code, 354);
@@ -70,12 +76,18 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
     client.destroy();
   }
   const accepted = () => lines().filter(({ msg }) => msg === 'message accepted');
-  await eventually('the log', () => accepted().length === CONNECTIONS);
+  await eventually('the log', () => accepted().length === MESSAGES);
   t.deepEqual([...new Set(accepted().map(({ process }) => process))].sort(), [1, 2], 'each process takes connections');
-  await eventually('the hub clients', () => heard.every((each) => each.length >= CONNECTIONS));
-  for (const each of heard) t.deepEqual(each, subjects);
+  await eventually('the hub clients', () => heard.every((each) => each.length >= MESSAGES));
+  // A mailbox that answers late on a busy machine places a message later, perhaps behind the next one.
+  const rows = await sql<{ subject: string }[]>`
+    select e.subject from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
+    where p.account_id = ${account!.id} order by p.uid`;
+  const placed = rows.map(({ subject }) => subject);
+  t.deepEqual(placed.toSorted(), subjects.toSorted());
+  for (const each of heard) t.deepEqual(each, placed);
   const inbox = await new MailboxClient(node, account!.key).inbox();
-  t.deepEqual(inbox.map(({ subject }) => subject).reverse(), subjects);
+  t.deepEqual(inbox.map(({ subject }) => subject).toSorted(), subjects.toSorted());
 
   const certificates = new Set<string>();
   for (let i = 0; i < 6; i++) {
@@ -90,15 +102,18 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
   }
   t.is(certificates.size, 1, 'all processes show one certificate');
 
-  const text = await (await metrics('/metrics')).text();
-  if (findProgram('promtool') === undefined) t.log('promtool is not installed: it checks no metrics');
-  else t.is(await reportOfPromtool(text), '');
+  let text = '';
   const shown = (name: string, process: number) =>
     Number(new RegExp(`^${name}\\{[^}]*process="${process}"[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
+  await eventually('the connections of SMTP to be over', async () => {
+    text = await (await metrics('/metrics')).text();
+    return [1, 2].every((process) => shown('mansio_smtp_connections', process) === 0);
+  });
+  if (findProgram('promtool') === undefined) t.log('promtool is not installed: it checks no metrics');
+  else t.is(await reportOfPromtool(text), '');
   for (const process of [1, 2]) {
     t.is(shown('mansio_node_ready', process), 1);
     t.is(shown('mansio_node_restarts_total', process), 0);
-    t.is(shown('mansio_smtp_connections', process), 0);
     t.true(shown('mansio_process_resident_memory_bytes', process) > 0);
   }
   t.is(text.match(/^# TYPE mansio_smtp_connections /gm)?.length, 1);
@@ -115,6 +130,7 @@ serialTestWith('nats-server')(
     const load = begin();
     await load.more(50);
     const seen = new Set<string>();
+    const readyAgain = () => lines().filter(({ msg }) => msg === 'a process is ready again').length;
     for (let round = 1; round <= KILLS.processes; round++) {
       process.kill(pid(1 + (round % 2)), 'SIGKILL');
       await eventually('health to say so', async () => {
@@ -123,7 +139,8 @@ serialTestWith('nats-server')(
           readonly checks: readonly { readonly name: string; readonly description: string }[];
         };
         seen.add(checks.find(({ name }) => name === 'processes')!.description);
-        return status !== 'Healthy';
+        // A process may be back before it is missed.
+        return status !== 'Healthy' || readyAgain() >= round;
       });
       await load.more(20);
       await restarted(round);
@@ -200,20 +217,27 @@ for (const [kind, settings] of [
           });
           request.on('error', reject);
         });
-      // One process gets all connections by chance only once in 2 ** 23 runs.
-      const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-      t.teardown(() => agents.map((agent) => agent.destroy()));
-      t.deepEqual([...new Set(await Promise.all(agents.map(get)))], ['kept']);
-      process.kill(pid(1), 'SIGTERM');
-      await eventually('the process to drain', () =>
-        lines().some(({ process, msg }) => process === 1 && msg === 'stopping'),
-      );
-      // This is enough for an idle process to hand over and stop.
-      await delay(500);
-      const answers = await Promise.all(agents.map(get));
-      t.true(answers.includes('close') && answers.includes('kept'), `connections of both: ${answers}`);
-      t.deepEqual([...new Set(await Promise.all(agents.map(get)))], ['kept'], 'new ones are of the other process');
-      await restarted(1);
+      const stopping = () => lines().filter(({ process, msg }) => process === 1 && msg === 'stopping');
+      /** Returns the answers of two requests on each connection; undefined when the first came too late for the drain. */
+      const drained = async (round: number) => {
+        // One process gets all connections by chance only once in 2 ** 23 runs.
+        const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+        t.teardown(() => agents.map((agent) => agent.destroy()));
+        t.deepEqual([...new Set(await Promise.all(agents.map(get)))], ['kept']);
+        process.kill(pid(1), 'SIGTERM');
+        await eventually('the process to drain', () => stopping().length === round);
+        // This is enough for an idle process to hand over and stop.
+        await delay(500);
+        const answers = await Promise.all(agents.map(get).map((answer) => answer.catch(String)));
+        const tookMs = Date.now() - Date.parse(String(stopping()[round - 1]!['time']));
+        const next = await Promise.all(agents.map(get).map((answer) => answer.catch(String)));
+        await restarted(round);
+        return tookMs < DRAIN_MS ? [answers, next] : undefined;
+      };
+      let round = 0;
+      const [answers, next] = (await eventually('a drain that the requests are in time for', () => drained(++round)))!;
+      t.deepEqual([...new Set(answers)].toSorted(), ['close', 'kept'], 'connections of both');
+      t.deepEqual([...new Set(next)], ['kept'], 'new ones are of the other process');
     },
   );
 }
@@ -258,12 +282,14 @@ serialTestWith('nats-server')('a process that cannot be started again ends the p
   const { node, pid, target } = await startProcesses(t);
   const directory = join(node.dataDir, 'processes', '2');
   const before = pid(2);
-  process.kill(before, 'SIGKILL');
-  await eventually('the process to end', () => !isAlive(before));
+  // The directory is gone before the parent can start the next life.
+  process.kill(before, 'SIGSTOP');
   rmSync(directory, { recursive: true });
   writeFileSync(directory, '');
+  process.kill(before, 'SIGKILL');
+  await eventually('the process to end', () => !isAlive(before));
   t.is((await fetch(`${target.http}/healthz`)).status, 200, 'the other one serves meanwhile');
-  await eventually('the parent to end', () => !node.running, 120_000);
+  await eventually('the parent to end', () => !node.running);
   const fatal = node.logs.filter((line) => line.includes('"level":"fatal"')).map((line) => JSON.parse(line));
   t.is(fatal.length, 1);
   t.like(fatal[0], { process: 2, msg: 'a process cannot be started again: all of them are stopped' });

@@ -3,7 +3,7 @@
 import { HttpTransportType } from '@microsoft/signalr';
 import { keepBusy } from '../../support/clients/busy-account.js';
 import { followHub, followStream } from '../../support/clients/stock-followers.js';
-import { firstOfEach, loggedEvents } from '../../support/logged-events.js';
+import { firstOfEach, loggedEvents, newEmailsIn, wholeLog } from '../../support/logged-events.js';
 import { startPushService } from '../../support/peers/push-service.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
@@ -58,19 +58,20 @@ testWith('nats-server', 'haproxy')('clients behind a balancer miss nothing while
   await cluster.settled();
 
   for (const { account, browser, clients } of followed) {
-    const logged = await loggedEvents(cluster.sql, account.id);
+    const pushed = () =>
+      service.payloads<{ data: { emailId: string } }>(browser.endpoint).map(({ data }) => data.emailId);
+    const logged = await wholeLog(
+      () => loggedEvents(cluster.sql, account.id),
+      (log) =>
+        clients.every(({ events }) => events.length === log.length) &&
+        new Set(pushed()).size === newEmailsIn(log).length,
+    );
     const expected: unknown = JSON.parse(JSON.stringify(logged.map(({ type, payload }) => [type, payload])));
     for (const client of clients) {
-      await client.until(() => client.events.length >= logged.length);
       t.deepEqual(client.events, expected, `${account.email}: ${client.name}`);
       t.is(client.incomplete, 0, `${account.email}: ${client.name}`);
     }
-    const arrived = logged.flatMap(({ type, payload }) =>
-      type === 'NewEmail' ? [(payload as { id: string }).id] : [],
-    );
-    const pushed = () =>
-      service.payloads<{ data: { emailId: string } }>(browser.endpoint).map(({ data }) => data.emailId);
-    await service.receiver.until(() => new Set(pushed()).size >= arrived.length);
+    const arrived = newEmailsIn(logged);
     t.deepEqual(firstOfEach(pushed()), arrived, account.email);
     t.log(
       `${account.email}: ${logged.length} events; ${arrived.length} emails pushed, ${pushed().length - arrived.length} twice`,

@@ -5,6 +5,7 @@ import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/si
 import { port } from '../../../dev/node-accounts.js';
 import { issueLink, LINK_MS } from '../../../src/actors/account/sign-in-link.js';
 import { postgresSessions } from '../../../src/store/postgres/accounts/sessions.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { rawRequest } from '../../support/clients/raw-request.js';
 import { deferred } from '../../support/deferred.js';
 import { testWith } from '../../support/test-with.js';
@@ -42,7 +43,7 @@ testWith('nats-server')('a session of one node is used on another, and its end i
   });
   const { promise: told, resolve: tell } = deferred();
   hub.on('SessionsChanged', tell);
-  await hub.start();
+  await startHub(hub);
   t.teardown(() => hub.stop());
   // The session signs another device in on the other node; a further link ends with the session.
   const links = [];

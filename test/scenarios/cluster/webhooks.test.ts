@@ -1,7 +1,7 @@
 // Tests webhooks of a cluster under load: the owners of their accounts are killed, stopped and restarted, and each receiver gets every
 // event of its account in the order of the log.
 
-import { firstOfEach, loggedEvents } from '../../support/logged-events.js';
+import { firstOfEach, loggedEvents, wholeLog } from '../../support/logged-events.js';
 import type { HttpReceiver } from '../../support/peers/http-receiver.js';
 import { startWebhookReceiver } from '../../support/peers/webhook-receiver.js';
 import { testWith } from '../../support/test-with.js';
@@ -63,10 +63,13 @@ testWith('nats-server')('webhooks miss nothing while their owners are killed and
   await cluster.settled();
   await cluster.verify(load);
   for (const { account, url, secret, modseq } of hooks) {
-    const expected = (await loggedEvents(cluster.sql, account.id, modseq)).map(({ id }) => id);
-    t.true(expected.length > 0);
     const heard = newIds(receiver, url);
-    await receiver.until(() => heard().size >= expected.length);
+    const logged = await wholeLog(
+      () => loggedEvents(cluster.sql, account.id, modseq),
+      (log) => heard().size === log.length,
+    );
+    const expected = logged.map(({ id }) => id);
+    t.true(expected.length > 0);
     const taken = hook.accepted(url, secret).map(({ id }) => id);
     t.deepEqual(firstOfEach(taken), expected, url);
     const repeated = taken.length - expected.length;

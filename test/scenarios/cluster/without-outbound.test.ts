@@ -70,7 +70,7 @@ testWith('nats-server')(
       return items.length === 2;
     });
     for (const url of [api!.http, metrics]) {
-      await eventually('the queue is Unhealthy', async () => (await health(url)).queue === 'Unhealthy', 60_000);
+      await eventually('the queue is Unhealthy', async () => (await health(url)).queue === 'Unhealthy');
     }
     t.is((await health(metrics)).code, 503);
     t.not((await call(`/api/outbound/${far}`, sender!.key)).status, 'Sent');

@@ -9,11 +9,12 @@ import type { Sql } from '../../../src/store/postgres/driver/client.js';
 import { keepBusy } from '../../support/clients/busy-account.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { followHub, followStream, type StockFollower } from '../../support/clients/stock-followers.js';
-import { firstOfEach, loggedEvents } from '../../support/logged-events.js';
+import { firstOfEach, loggedEvents, newEmailsIn, wholeLog } from '../../support/logged-events.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { startPushService } from '../../support/peers/push-service.js';
 import { startWebhookReceiver } from '../../support/peers/webhook-receiver.js';
 import test from '../../support/test.js';
+import { eventually } from '../cluster/support/eventually.js';
 
 const { WebSockets, ServerSentEvents, LongPolling } = HttpTransportType;
 
@@ -106,26 +107,29 @@ test('through cuts, silence and the deaths of the node all clients get the whole
   await busy.more(10);
   await busy.stop();
 
-  const logged = await world.store((sql) => loggedEvents(sql, account.id));
+  const hooked = () => hook.accepted(url, secret).map(({ id }) => id);
+  const ids = () => firstOfEach(hooked());
+  const pushed = () => service.payloads<{ data: { emailId: string } }>().map(({ data }) => data.emailId);
+  const logged = await wholeLog(
+    () => world.store((sql) => loggedEvents(sql, account.id)),
+    (log) =>
+      clients.every(({ events }) => events.length === log.length) &&
+      ids().length === log.length &&
+      new Set(pushed()).size === newEmailsIn(log).length,
+  );
   const expected = logged.map(({ type, payload }) => [type, payload] as const);
   t.true(expected.length > 150);
   for (const client of clients) {
-    await client.until(() => client.events.length >= expected.length);
     t.deepEqual(client.events, JSON.parse(JSON.stringify(expected)), client.name);
     t.is(client.incomplete, 0, client.name);
     t.true(client.connections > 1, client.name);
   }
-  const hooked = () => hook.accepted(url, secret).map(({ type, data }) => [type, data]);
-  const ids = () => firstOfEach(hook.accepted(url, secret).map(({ id }) => id));
-  await hook.receiver.until(() => ids().length >= logged.length);
   t.deepEqual(
     ids(),
     logged.map(({ id }) => id),
   );
   t.log(`webhook: ${logged.length} events, ${hooked().length - logged.length} came again`);
-  const arrived = logged.flatMap(({ type, payload }) => (type === 'NewEmail' ? [(payload as { id: string }).id] : []));
-  const pushed = () => service.payloads<{ data: { emailId: string } }>().map(({ data }) => data.emailId);
-  await service.receiver.until(() => new Set(pushed()).size >= arrived.length);
+  const arrived = newEmailsIn(logged);
   t.deepEqual(firstOfEach(pushed()), arrived);
   t.log(`push: ${arrived.length} emails, ${pushed().length - arrived.length} came again`);
   t.deepEqual(service.faults, []);
@@ -139,14 +143,17 @@ test('a client that slept longer than the log is kept learns that events are mis
   await before.more(10);
   await before.stop();
   const log = () => store((sql) => loggedEvents(sql, account.id));
-  const heard = (await log()).length;
-  for (const client of clients) {
-    await client.until(() => client.events.length === heard);
-    await client.sleep();
-  }
+  const haveHeard = (count: number) => clients.every(({ events }) => events.length === count);
+  const heard = (await wholeLog(log, ({ length }) => haveHeard(length))).length;
+  t.true(haveHeard(heard));
+  for (const client of clients) await client.sleep();
   const meanwhile = keepBusy(t, account, { http: () => base, mx: () => mx });
   await meanwhile.more(10);
   await meanwhile.stop();
+  // Mail that was accepted last is placed before the log is cut.
+  await eventually('all mail to be placed', () =>
+    store(async (sql) => (await sql`select 1 from inbound`).length === 0),
+  );
   // This deletes all but the newest change, as pruning by age does.
   await store(
     (sql) => sql`
@@ -164,9 +171,11 @@ test('a client that slept longer than the log is kept learns that events are mis
   const after = keepBusy(t, account, { http: () => base, mx: () => mx });
   await after.more(10);
   await after.stop();
-  const rest = await store((sql) => loggedEvents(sql, account.id, seq));
+  const rest = await wholeLog(
+    () => store((sql) => loggedEvents(sql, account.id, seq)),
+    ({ length }) => haveHeard(heard + length),
+  );
   for (const client of clients) {
-    await client.until(() => client.events.length >= heard + rest.length);
     t.deepEqual(
       client.events.slice(heard),
       JSON.parse(JSON.stringify(rest.map(({ type, payload }) => [type, payload]))),

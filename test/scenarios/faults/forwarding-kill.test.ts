@@ -58,7 +58,8 @@ test('kills while mail is forwarded lose none, and queue none twice', async (t) 
   const sql = await storeOf(node);
   const unsettled = async () => {
     const [row] = await sql<{ count: number }[]>`
-      select (select count(*) from due_automatic_mail) + (select count(*) from outbound where status <> 'Sent') as count`;
+      select (select count(*) from inbound) + (select count(*) from due_automatic_mail)
+        + (select count(*) from outbound where status <> 'Sent') as count`;
     return Number(row!.count);
   };
   await eventually('the end of every forward', async () => (await unsettled()) === 0);

@@ -6,6 +6,7 @@ import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { port } from '../../../dev/node-accounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { startTestNode } from '../../support/node.js';
 import { startProvider } from '../../support/peers/oidc-provider.js';
 import test from '../../support/test.js';
@@ -87,7 +88,7 @@ for (const [name, networks] of [
     const heard = new Promise<{ subject: string }>((resolve) => {
       hub.on('NewEmail', resolve);
     });
-    await hub.start();
+    await startHub(hub);
     t.true(link.cut() > before + 2, 'the head of the upgrade came in segments');
     const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
     await smtp.sendMail({ from: 'z@remote.test', to: 'anna@example.test', subject: 'Zoë', text: 'x' });

@@ -53,7 +53,8 @@ test('kills while mail is answered lose no answer, and queue none twice', async 
   const sql = await storeOf(node);
   const unsettled = async () => {
     const [row] = await sql<{ count: number }[]>`
-      select (select count(*) from due_automatic_mail) + (select count(*) from outbound where status <> 'Sent') as count`;
+      select (select count(*) from inbound) + (select count(*) from due_automatic_mail)
+        + (select count(*) from outbound where status <> 'Sent') as count`;
     return Number(row!.count);
   };
   await eventually('the end of everything that is due', async () => (await unsettled()) === 0);

@@ -8,6 +8,7 @@ import pino from 'pino';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { selfSigned } from '../../../src/node/tls/tls-certificate.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { eventually } from '../cluster/support/eventually.js';
@@ -65,7 +66,7 @@ test('REST and hub over TLS alone; a changed certificate reaches HTTPS and mail 
     .build();
   hub.on('UnreadCountChanged', () => {});
   const arrived = new Promise((resolve) => hub.on('NewEmail', resolve));
-  await hub.start();
+  await startHub(hub);
 
   t.is(await nameAt(https), 'old.example.test');
   await use('new.example.test');

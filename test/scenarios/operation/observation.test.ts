@@ -8,12 +8,14 @@ import { createTransport } from 'nodemailer';
 import { findProgram } from '../../../dev/executables.js';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { startCollector } from '../../support/peers/otlp-collector.js';
 import { type Family, parseMetrics, sumOf } from '../../support/prometheus-text.js';
 import { reportOfPromtool } from '../../support/promtool.js';
 import test from '../../support/test.js';
+import { eventually } from '../cluster/support/eventually.js';
 
 async function account(node: TestNode, name: string) {
   const sql = await storeOf(node);
@@ -37,7 +39,7 @@ async function follow(node: TestNode, key: string) {
   hub.on('UnreadCountChanged', () => {});
   const told = new EventEmitter();
   hub.on('NewEmail', () => told.emit('NewEmail'));
-  await hub.start();
+  await startHub(hub);
   return { hub, delivered: () => once(told, 'NewEmail') };
 }
 
@@ -225,7 +227,8 @@ test('a collector that is away is logged once and fails nothing', async (t) => {
   });
   const user = await account(node, 'cleo');
   await send(node, user.email, 'one');
-  t.is((await new MailboxClient(node, user.key).inbox()).length, 1);
+  const client = new MailboxClient(node, user.key);
+  await eventually('the mail', async () => (await client.inbox()).length === 1);
   t.deepEqual(await node.stop(), { code: 0, signal: null });
   t.is(node.logs.filter((line) => line.includes('traces cannot be sent')).length, 1);
   t.false(node.logs.some((line) => line.includes('"level":50') || line.includes('"level":60')));

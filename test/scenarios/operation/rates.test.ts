@@ -3,6 +3,7 @@
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
 import { createAccount, createKey, port, storeOf } from '../../../dev/node-accounts.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
@@ -22,7 +23,7 @@ test('hub connections and wrong keys of others shut nobody out', async (t) => {
       .withUrl(`http://127.0.0.1:${port(node, 'http')}/hubs/email`, { accessTokenFactory: () => key })
       .configureLogging(LogLevel.None)
       .build();
-    await hub.start();
+    await startHub(hub);
     await hub.stop();
   };
   // Each client makes two requests: a negotiation and a connection.

@@ -41,8 +41,10 @@ test('the way of messages is told by id, Message-ID and address', async (t) => {
     messageId: '<one@elsewhere.test>',
   });
   const transaction = /Accepted as (\S+)/.exec(response)![1]!;
-  const { items } = await client.get<{ items: readonly { id: string }[] }>('/api/emails');
-  const emailId = items[0]!.id;
+  const { id: emailId } = (await eventually('the email', async () => {
+    const { items } = await client.get<{ items: readonly { id: string }[] }>('/api/emails');
+    return items[0];
+  }))!;
   const came = await trace('<one@elsewhere.test>');
   t.deepEqual(eventsOf(came), ['received', 'accepted', 'filed']);
   const nodeId = node.ready.nodeId;

@@ -10,6 +10,7 @@ import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePorts, listening } from '../../../dev/ports.js';
 import { type Program, startProgram, whenReady } from '../../../dev/program.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import { startHub } from '../../support/clients/hub-start.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import { testWith } from '../../support/test-with.js';
@@ -145,7 +146,7 @@ for (const [name, startProxy] of [
       .build();
     t.teardown(() => hub.stop());
     const arrived = new Promise<unknown>((resolve) => hub.on('NewEmail', resolve));
-    await hub.start();
+    await startHub(hub);
     const stream = await fetch(`${base}/api/events`, { headers: { authorization: `Bearer ${zoe.key}` } });
     t.is(stream.status, 200);
     const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();

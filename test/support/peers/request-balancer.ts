@@ -4,11 +4,25 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 
-/** Returns its URL. `addresses` (`host:port`) may change while it runs. The balancer ends with the test. */
-export async function startRequestBalancer(t: ExecutionContext, addresses: readonly string[]): Promise<string> {
+export interface RequestBalancer {
+  readonly url: string;
+  /** The number of requests at an address that have no whole answer yet. */
+  underWayAt(address: string): number;
+}
+
+/** `addresses` (`host:port`) may change while it runs. The balancer ends with the test. */
+export async function startRequestBalancer(
+  t: ExecutionContext,
+  addresses: readonly string[],
+): Promise<RequestBalancer> {
+  const underWay = new Map<string, number>();
+  const underWayAt = (address: string) => underWay.get(address) ?? 0;
   let next = 0;
   const balancer = createServer((from, to) => {
-    const [host, port] = addresses[next++ % addresses.length]!.split(':');
+    const address = addresses[next++ % addresses.length]!;
+    underWay.set(address, underWayAt(address) + 1);
+    to.on('close', () => underWay.set(address, underWayAt(address) - 1));
+    const [host, port] = address.split(':');
     const { method, url: path, headers } = from;
     const passedOn = request({ host, port, method, path, headers }, (answer) => {
       to.writeHead(answer.statusCode!, answer.headers);
@@ -25,5 +39,5 @@ export async function startRequestBalancer(t: ExecutionContext, addresses: reado
     balancer.closeAllConnections();
     balancer.close();
   });
-  return `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+  return { url: `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`, underWayAt };
 }

@@ -52,7 +52,7 @@ export interface TestCluster extends LocalCluster {
   /** Gives the account a filter that reads bodies and matches none: its mailbox places only messages that are stored already. */
   readsBodies(account: TestAccount): Promise<void>;
   view(): Promise<ClusterView>;
-  /** @throws when no node owns the account */
+  /** Resolves when a node owns the account: nobody does for a moment while its shard moves. */
   ownerOf(account: Pick<TestAccount, 'id'>): Promise<ClusterNode>;
   /** Resolves when the running nodes, except `without`, hold all shards and exactly those that they should. */
   settled(without?: readonly ClusterNode[]): Promise<void>;
@@ -60,6 +60,8 @@ export interface TestCluster extends LocalCluster {
   verify(load: Load): Promise<void>;
 }
 
+/** In ms, and less than a node waits for the owner of a mailbox before it answers that it is unavailable (`actors/runtime/refs.ts`). */
+export const TAKEOVER_MS = 5_000;
 /** Senders of the load submit mail, and append it. */
 const SCOPES = ['app', 'smtp', 'imap'] as const;
 const LOG_LINES = 100;
@@ -134,11 +136,12 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     },
     view,
     async ownerOf({ id }) {
-      const { leases } = await view();
-      const owner = leases[shardOf(id, leases.length)]?.nodeId;
-      const node = cluster.nodes.find((each) => owner != null && namesOf(each).includes(owner));
-      if (node === undefined) throw new Error(`nobody owns account ${id}`);
-      return node;
+      const found = await eventually(`an owner of account ${id}`, async () => {
+        const { leases } = await view();
+        const owner = leases[shardOf(id, leases.length)]?.nodeId;
+        return cluster.nodes.find((each) => owner != null && namesOf(each).includes(owner));
+      });
+      return found!;
     },
     async settled(without = []) {
       let seen: ClusterView | undefined;

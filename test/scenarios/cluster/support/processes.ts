@@ -36,8 +36,6 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-const RESTARTED_MS = 60_000;
-
 export async function startProcesses(
   t: ExecutionContext,
   settings: Readonly<Record<string, string>> = {},
@@ -86,7 +84,6 @@ export async function startProcesses(
       void (await eventually(
         'processes to be ready again',
         () => lines().filter(({ msg }) => msg === 'a process is ready again').length >= times,
-        RESTARTED_MS,
       )),
     load() {
       // A process that drains, or starts beside others, may take long on a busy machine; none of them hangs.

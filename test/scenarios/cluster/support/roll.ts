@@ -7,7 +7,10 @@ import type { Load } from './load.js';
 /** In ms, as `answerMs` of the load: no node hangs, and a slow one on a busy machine has refused nothing. */
 export const ROLLING_ANSWER_MS = 25_000;
 
-/** In ms, as `leaseTtlMs`: a node that a busy machine lets wait for some seconds keeps its mailboxes. */
+/**
+ * In ms, as `leaseTtlMs`: a node that a busy machine lets wait for some seconds keeps its mailboxes. The mailboxes of one that is killed are
+ * taken over before, because its silence on the bus tells.
+ */
 export const PATIENT_TTL_MS = 9_000;
 
 /** A node has another exit code when it, or one of its processes, takes too long to stop. `program`: the bin/mansio that is started. */

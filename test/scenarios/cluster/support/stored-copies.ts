@@ -80,16 +80,18 @@ const AGAIN_MS = 500;
 /**
  * Compares again for `withinMs` while a message is missing somewhere. The delivery queue brings mail to accounts whose addresses could not be
  * looked up when it was sent, and a node goes on with a message after its sender has stopped waiting: it may commit it while the accounts are
- * read one after the other. What the last comparison found counts. `read`: returns all copies each time.
+ * read one after the other. What the last comparison found counts, which is never the first when that misses something: one reading may
+ * take longer than `withinMs`. `read`: returns all copies each time.
  */
 export async function compareSettled(
   mailing: Pick<Mailing, 'tried' | 'accepted'>,
   read: () => AsyncIterable<StoredCopy>,
   withinMs: number,
 ): Promise<Findings> {
-  for (const deadline = Date.now() + withinMs; ; await delay(AGAIN_MS)) {
+  for (let deadline = Number.POSITIVE_INFINITY; ; await delay(AGAIN_MS)) {
     const findings = await compare(mailing, read());
     if (findings.lost.length + findings.partly.length === 0 || Date.now() > deadline) return findings;
+    deadline = Math.min(deadline, Date.now() + withinMs);
   }
 }
 
