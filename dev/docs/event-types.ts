@@ -1,6 +1,6 @@
 // Writes the TypeScript types of the events and calls of the hub from the AsyncAPI document.
 import { CLIENT_EVENT_TYPES } from '../../src/gateways/events/client-events.js';
-import { HUB_CALLS, HUB_EVENTS } from '../../src/gateways/events/event-payloads.js';
+import { HUB_CALLS, HUB_EVENTS, NOTICES } from '../../src/gateways/events/event-payloads.js';
 import { bareEventDocument } from './openapi-document.js';
 import { commented, type Schema, typeOf } from './schema-types.js';
 
@@ -31,7 +31,7 @@ export function eventTypes(): string {
     '// The events and calls of the hub. `npm run docs` writes this file from the AsyncAPI document.',
     `import type { ${[...new Set(shapes)].sort().join(', ')} } from '${SHAPES}';\n`,
     `/** The payload of each event of the account, by the name of the event. */\nexport interface EventPayloads {\n${payloads(CLIENT_EVENT_TYPES).join('')}}\n`,
-    `/** The payloads of events that only the hub has. */\nexport interface HubEventPayloads {\n${payloads(Object.keys(HUB_EVENTS)).join('')}}\n`,
+    `/** The payloads of events of the hub that are not in the log. */\nexport interface HubEventPayloads {\n${payloads(Object.keys({ ...NOTICES, ...HUB_EVENTS })).join('')}}\n`,
     `/** The calls of the hub. */\nexport interface HubCalls {\n${calls.join('')}}\n`,
   ].join('\n');
 }

@@ -160,10 +160,10 @@ export type DirectoryChange =
   /** `*@domain`: the addresses of the domain that no account has. */
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'account-deleted'; readonly accountId: string }
-  /** A quota was set. */
-  | { readonly kind: 'quotas' }
-  /** A limit of recipients was set, or an account was suspended or resumed. */
-  | { readonly kind: 'sending' }
+  /** A quota was set. `accountId`: that of this account, or it has become full, nearly full, or neither. */
+  | { readonly kind: 'quotas'; readonly accountId?: string }
+  /** A limit of recipients was set. `accountId`: this account was suspended or resumed instead. */
+  | { readonly kind: 'sending'; readonly accountId?: string }
   /** Changes may have been missed because the connection broke: drop everything. */
   | { readonly kind: 'all' };
 

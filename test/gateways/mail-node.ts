@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { Subject } from 'rxjs';
 import { certificates } from '../../dev/certificate.js';
-import type { Principal } from '../../src/actors/directory/protocol.js';
+import type { AccountNotice, Principal } from '../../src/actors/directory/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
@@ -27,7 +27,7 @@ export const BOB_EMAIL = 'bob@example.test';
 /** Holds keys by their text: `alice-key` and `bob-key` for the protocol, `app-key` (app) and one named after another scope of alice. */
 class KeyDirectory {
   readonly revokedKeys$ = new Subject<string>();
-  readonly changedSessions$ = new Subject<string>();
+  readonly accountNotices$ = new Subject<AccountNotice>();
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   readonly keys: Map<string, Principal>;

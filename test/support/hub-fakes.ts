@@ -2,7 +2,13 @@
 // passes only when the test advances it.
 import pino, { type Logger } from 'pino';
 import { type Observable, Subject, startWith } from 'rxjs';
-import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/actors/directory/protocol.js';
+import type {
+  AccountNotice,
+  Directory,
+  LoginClaims,
+  LoginResult,
+  Principal,
+} from '../../src/actors/directory/protocol.js';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
@@ -15,7 +21,7 @@ import type { Scope } from '../../src/store/directory.js';
 export class FakeDirectory implements Directory {
   readonly principals = new Map<string, Principal>();
   readonly revokedKeys$ = new Subject<string>();
-  readonly changedSessions$ = new Subject<string>();
+  readonly accountNotices$ = new Subject<AccountNotice>();
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   anonymousPrincipal: Principal | undefined;

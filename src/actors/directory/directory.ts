@@ -14,6 +14,7 @@ import { HostedDomainCache } from './hosted-domains.js';
 import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
 import type {
+  AccountNotice,
   Directory,
   HostedDomains,
   LoginClaims,
@@ -65,7 +66,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   readonly #unclaimedMailboxes: UnclaimedMailboxes;
   readonly #logins: Logins;
   readonly #revokedKeys = new Subject<string>();
-  readonly #changedSessions = new Subject<string>();
+  readonly #accountNotices = new Subject<AccountNotice>();
   readonly #deletedAccounts = new Subject<string>();
   readonly #missedChanges = new Subject<void>();
   /** Prefixes of the keys that the next read fetches. */
@@ -74,7 +75,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   #stopWatching = async () => {};
   #stopListening = () => {};
   readonly revokedKeys$ = this.#revokedKeys.asObservable();
-  readonly changedSessions$ = this.#changedSessions.asObservable();
+  readonly accountNotices$ = this.#accountNotices.asObservable();
   readonly deletedAccounts$ = this.#deletedAccounts.asObservable();
   readonly missedChanges$ = this.#missedChanges.asObservable();
 
@@ -188,7 +189,7 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
     this.#stopListening();
     await this.#stopWatching();
     this.#revokedKeys.complete();
-    this.#changedSessions.complete();
+    this.#accountNotices.complete();
     this.#deletedAccounts.complete();
     this.#missedChanges.complete();
   }
@@ -211,7 +212,10 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
         this.#revokedKeys.next(change.keyId);
         return;
       case 'sessions':
-        this.#changedSessions.next(change.accountId);
+      case 'quotas':
+      case 'sending':
+        if (change.accountId !== undefined)
+          this.#accountNotices.next({ accountId: change.accountId, about: change.kind });
         return;
       case 'all':
         this.#log.info({}, 'notifications of the directory may have been missed: reading the directory again');

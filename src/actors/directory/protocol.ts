@@ -113,6 +113,15 @@ export interface Senders {
   senderAliases(accountId: string, addresses: readonly string[]): Promise<readonly SenderAlias[]>;
 }
 
+/**
+ * `sessions`: a session has begun or was ended; `quotas`: the limits were set, or the account has become full, nearly full, or neither;
+ * `sending`: it was suspended or resumed.
+ */
+export interface AccountNotice {
+  readonly accountId: string;
+  readonly about: 'sessions' | 'quotas' | 'sending';
+}
+
 export interface Directory {
   /**
    * `address`: as the client gave it, with valid syntax. `beside`: other unknown addresses of the same message, which need room
@@ -142,10 +151,10 @@ export interface Directory {
   /** Ids of keys that are revoked, and of sessions that are ended, on any node or by a command; connections with them must end. */
   readonly revokedKeys$: Observable<string>;
   /**
-   * Ids of accounts of which a session has begun or was ended, on any node or by a command. Without an emission a session ends by its age, and
-   * any may have begun or ended when `missedChanges$` emits.
+   * What changes of an account in the directory, on any node or by a command. Without an emission a session ends by its age, and anything
+   * may have changed when `missedChanges$` emits.
    */
-  readonly changedSessions$: Observable<string>;
+  readonly accountNotices$: Observable<AccountNotice>;
   /** Ids of accounts that are deleted. */
   readonly deletedAccounts$: Observable<string>;
   /** Emits when keys may have been revoked, or accounts deleted, without a notice: everything cached about them is invalid. */

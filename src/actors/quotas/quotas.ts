@@ -77,13 +77,16 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
     if (look === this.#looked) this.#isLimited = isLimited;
   }
 
-  /** Forgets what was read when a quota was set. */
-  changed({ kind }: DirectoryChange): void {
-    if (kind !== 'quotas' && kind !== 'all') return;
+  /** Forgets what was read when a quota was set, or another node has noted that an account is full. */
+  changed(change: DirectoryChange): void {
+    if (change.kind !== 'quotas' && change.kind !== 'all') return;
     this.#isLimited = true;
     this.#changes++;
-    this.#accounts.clear();
-    this.#domains.clear();
+    if (change.kind === 'quotas' && change.accountId !== undefined) this.#accounts.delete(change.accountId);
+    else {
+      this.#accounts.clear();
+      this.#domains.clear();
+    }
     this.start().catch((err: unknown) => {
       this.#options.log.warn({ err }, 'the quotas could not be read: limits are looked up for every account');
     });

@@ -34,8 +34,8 @@ export interface SendingDelay {
 
 /** What gateways ask. */
 export interface SendingStatus {
-  /** null: the account is not suspended. @throws StoreFault */
-  suspensionOf(accountId: string): Promise<SendingSuspension | null>;
+  /** null: the account is not suspended. `isNow`: as the store has it, not as it was some seconds ago. @throws StoreFault */
+  suspensionOf(accountId: string, when?: { readonly isNow?: boolean }): Promise<SendingSuspension | null>;
   /** About a message to this many recipients that a limit has refused. @throws StoreFault */
   delayOf(accountId: string, recipients: number): Promise<SendingDelay>;
   /** The user lifts a suspension that the server has made. Returns false when there is none. @throws StoreFault */

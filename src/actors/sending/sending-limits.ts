@@ -140,8 +140,9 @@ export class SendingLimits implements MailboxSending, SendingStatus {
     }
   }
 
-  async suspensionOf(accountId: string): Promise<SendingSuspension | null> {
-    const account = this.#accounts.get(accountId) ?? (await this.#read(accountId));
+  async suspensionOf(accountId: string, { isNow = false } = {}): Promise<SendingSuspension | null> {
+    const known = isNow ? undefined : this.#accounts.get(accountId);
+    const account = known ?? (await this.#read(accountId));
     return account?.suspension ?? null;
   }
 

@@ -124,8 +124,14 @@ export interface EventPayloads {
   };
 }
 
-/** The payloads of events that only the hub has. */
+/** The payloads of events of the hub that are not in the log. */
 export interface HubEventPayloads {
+  /** The limits of the account were set, or it has become full, nearly full, or neither: `/api/quota` has others now. On the hub for connections whose address has `changes=true` */
+  readonly QuotaChanged: {
+  };
+  /** The account was suspended from sending or may send again: `/api/profile` tells which. On the hub for connections whose address has `changes=true` */
+  readonly SendingChanged: {
+  };
   /** An outbound email that is due waits for the node that delivers, or for `domain`; `position` emails are before it. On the hub for connections whose address has `timeline=true` */
   readonly QueuePositionChanged: {
     readonly id: string;

@@ -12,7 +12,10 @@ import { LONGEST_PAUSE_MS, Pause, pauseAfter } from './pause.js';
  */
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'signedOut';
 
-type Payloads = EventPayloads & Pick<HubEventPayloads, 'QueuePositionChanged'>;
+/** Events that no cursor covers: what they tell of is read again with each connection. */
+const PASSING = ['QueuePositionChanged', 'QuotaChanged', 'SendingChanged'] as const;
+
+type Payloads = EventPayloads & Pick<HubEventPayloads, (typeof PASSING)[number]>;
 export type ClientEventName = keyof Payloads;
 /** An event of the account, discriminated by `type`. */
 export type ClientEvent = {
@@ -197,7 +200,7 @@ export class HubLink {
       connection.on(type, (payload) => void this.#waiting.push({ type, payload } as ClientEvent));
     }
     connection.on('Position', (cursor: string) => this.#advance(cursor));
-    connection.on('QueuePositionChanged', (payload) => this.events$.next({ type: 'QueuePositionChanged', payload }));
+    for (const type of PASSING) connection.on(type, (payload) => this.events$.next({ type, payload }));
     connection.on('SessionsChanged', () => this.sessionsChanged$.next());
     connection.on('ListChanged', (subscriptionId: string, changes: readonly ListChange[]) =>
       this.listChanges$.next({ subscriptionId, changes }),

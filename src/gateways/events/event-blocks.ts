@@ -65,5 +65,10 @@ export class EventBlocks {
 }
 
 export function eventBlock(type: string, cursor: string, payload: unknown): string {
-  return `id: ${cursor}\nevent: ${type}\ndata: ${JSON.stringify(payload)}\n\n`;
+  return `id: ${cursor}\n${noticeBlock(type, payload)}`;
+}
+
+/** An event that names no position: the client keeps the id that it has. */
+export function noticeBlock(type: string, payload: unknown): string {
+  return `event: ${type}\ndata: ${JSON.stringify(payload)}\n\n`;
 }

@@ -153,6 +153,24 @@ const listChange = oneOf(
   object({ type: literal('ended'), error: string() }),
 );
 
+/** Events of what the directory has of an account and no log contains: the hub and the event stream have them, and nobody resumes them. */
+export const NOTICES = {
+  QuotaChanged: described(
+    'The limits of the account were set, or it has become full, nearly full, or neither: `/api/quota` has others now',
+    object({}),
+    'changes',
+  ),
+  SendingChanged: described(
+    'The account was suspended from sending or may send again: `/api/profile` tells which',
+    object({}),
+    'changes',
+  ),
+};
+
+export type NoticeType = keyof typeof NOTICES;
+export const NOTICE_TYPES = Object.keys(NOTICES) as readonly NoticeType[];
+export type StreamEventType = ClientEventType | NoticeType;
+
 /** Events that only connections of the hub have, because the log does not contain them. */
 export const HUB_EVENTS = {
   QueuePositionChanged: described(

@@ -7,8 +7,8 @@ import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition, ResumeFrom, ResumePoint } from '../../actors/runtime/ref.js';
 import { backPressuredLog, type LogReader } from './back-pressured-log.js';
 import { cursorOf, type EventPosition, isAfter, positionOf, wholeChange } from './cursor.js';
-import { type ChangeBlocks, type EventBlocks, eventBlock } from './event-blocks.js';
-import type { ClientEventType } from './event-payloads.js';
+import { type ChangeBlocks, type EventBlocks, eventBlock, noticeBlock } from './event-blocks.js';
+import type { NoticeType, StreamEventType } from './event-payloads.js';
 
 /** The dependencies that all event streams of a node share. */
 export interface EventStreamDependencies {
@@ -48,10 +48,10 @@ export function streamStart(cursor: string | undefined, accountId: string): Stre
 }
 
 export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array> {
-  readonly #accountId: string;
+  readonly accountId: string;
   readonly #start: StreamStart;
   /** Undefined: all types. */
-  readonly #types: ReadonlySet<ClientEventType> | undefined;
+  readonly #types: ReadonlySet<StreamEventType> | undefined;
   readonly #dependencies: EventStreamDependencies;
   readonly #drained$ = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -72,10 +72,10 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
   constructor(
     accountId: string,
     start: StreamStart,
-    types: ReadonlySet<ClientEventType> | undefined,
+    types: ReadonlySet<StreamEventType> | undefined,
     dependencies: EventStreamDependencies,
   ) {
-    this.#accountId = accountId;
+    this.accountId = accountId;
     this.#start = start;
     this.#types = types;
     this.#dependencies = dependencies;
@@ -84,7 +84,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
   /** Resolves when the stream has begun or ended; rejects when it cannot begin. May be called once. */
   open(): Promise<void> {
     const { mailboxes, heartbeatMs, log } = this.#dependencies;
-    const accountId = this.#accountId;
+    const accountId = this.accountId;
     if (this.#isEnded) return Promise.resolve();
     return new Promise((resolve, reject) => {
       let hasBegun = false;
@@ -121,6 +121,15 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
     if (this.#waiting !== undefined) this.#hand();
   }
 
+  /** Tells that something of the account is to be read again; a notice that waits for the client tells that already. */
+  notify(type: NoticeType): void {
+    const block = noticeBlock(type, {});
+    if (this.#isEnded || this.#types?.has(type) === false || this.#text.includes(block)) return;
+    this.#text += block;
+    this.#dependencies.sent(1);
+    if (this.#waiting !== undefined) this.#hand();
+  }
+
   /** Returns the next piece as soon as there is one. */
   next(): Promise<IteratorResult<Uint8Array>> {
     return new Promise((resolve) => {
@@ -154,7 +163,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
 
   take(batch: readonly MailboxEvent[]): LogPosition | undefined {
     const { blocks, pauseLength } = this.#dependencies;
-    for (const change of blocks.of(batch, this.#accountId)) {
+    for (const change of blocks.of(batch, this.accountId)) {
       this.#append(change);
       if (this.#text.length <= pauseLength) continue;
       if (this.#waiting === undefined) return change.position;
@@ -188,7 +197,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
   }
 
   #positionBlock(type: 'Position' | 'Resync', position: EventPosition): string {
-    return eventBlock(type, cursorOf(position, this.#accountId), {});
+    return eventBlock(type, cursorOf(position, this.accountId), {});
   }
 
   #hand(): void {

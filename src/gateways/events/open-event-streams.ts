@@ -1,13 +1,13 @@
 // The open event streams of this node: limits their number, per account and in all, and ends each with its credential or with the node.
 import type { Logger } from 'pino';
-import { timer } from 'rxjs';
-import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import { Subscription, timer } from 'rxjs';
+import type { AccountNotice, Directory, Principal } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { KeyedLimiter } from '../../concurrency/keyed-limiter.js';
 import { type Exhausted, fixedShare } from '../../concurrency/share-policies.js';
 import { EndedCredentials } from './ended-credentials.js';
 import { EventBlocks } from './event-blocks.js';
-import type { ClientEventType } from './event-payloads.js';
+import { NOTICE_TYPES, type NoticeType, type StreamEventType } from './event-payloads.js';
 import { EventStream, type EventStreamDependencies, type StreamStart } from './event-stream.js';
 
 export interface EventStreamLimits {
@@ -36,11 +36,13 @@ export interface EventStreamMeter {
   sent(events: number): void;
 }
 
+const TOLD = { quotas: 'QuotaChanged', sending: 'SendingChanged' } as const;
+
 const NO_METER: EventStreamMeter = { sent: () => {} };
 
 export interface OpenEventStreamsOptions {
   readonly mailboxes: Mailboxes;
-  readonly directory: Pick<Directory, 'revokedKeys$' | 'deletedAccounts$'>;
+  readonly directory: Pick<Directory, 'revokedKeys$' | 'deletedAccounts$' | 'accountNotices$' | 'missedChanges$'>;
   readonly log: Logger;
   readonly meter?: EventStreamMeter;
   readonly limits?: Partial<EventStreamLimits>;
@@ -53,7 +55,7 @@ export interface StreamRequest {
   readonly expiresAt: number | undefined;
   readonly start: StreamStart;
   /** Undefined: all types. */
-  readonly types: ReadonlySet<ClientEventType> | undefined;
+  readonly types: ReadonlySet<StreamEventType> | undefined;
 }
 
 export class OpenEventStreams {
@@ -61,6 +63,7 @@ export class OpenEventStreams {
   readonly #limiter: KeyedLimiter;
   readonly #ended: EndedCredentials;
   readonly #streams = new Set<EventStream>();
+  readonly #notices = new Subscription();
   #isDraining = false;
 
   constructor({ mailboxes, directory, log, meter = NO_METER, limits = {} }: OpenEventStreamsOptions) {
@@ -69,6 +72,15 @@ export class OpenEventStreams {
     this.#dependencies = { mailboxes, blocks, log, ...pace, sent: (events) => meter.sent(events) };
     this.#limiter = new KeyedLimiter(fixedShare({ total, share }));
     this.#ended = new EndedCredentials(directory, log);
+    const error = (err: unknown) => log.error({ err }, 'event streams are not told of quotas and suspensions any more');
+    const next = ({ accountId, about }: AccountNotice) => {
+      if (about !== 'sessions') this.#notify(TOLD[about], accountId);
+    };
+    this.#notices.add(directory.accountNotices$.subscribe({ next, error }));
+    const all = () => {
+      for (const type of NOTICE_TYPES) this.#notify(type);
+    };
+    this.#notices.add(directory.missedChanges$.subscribe({ next: all, error }));
   }
 
   get count(): number {
@@ -98,6 +110,14 @@ export class OpenEventStreams {
   drain(): void {
     this.#isDraining = true;
     for (const stream of this.#streams) stream.end();
+    this.#notices.unsubscribe();
     this.#ended.close();
+  }
+
+  /** Without an account all are told. */
+  #notify(type: NoticeType, accountId?: string): void {
+    for (const stream of this.#streams) {
+      if (accountId === undefined || stream.accountId === accountId) stream.notify(type);
+    }
   }
 }

@@ -3,8 +3,9 @@
 // events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections, so each has only a few fields, no timers and
 // no closures.
 import type { Logger } from 'pino';
-import { TIMELINE } from '../events/client-events.js';
+import { CHANGES, TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
+import type { AccountNotices } from './account-notices.js';
 import { carryOut } from './calls.js';
 import { eventFilterOf, protocolOf, topicsOf } from './event-filter.js';
 import type { Caller, ConnectionPart, HubMethods } from './methods.js';
@@ -16,7 +17,6 @@ import { ProtocolError } from './protocols/protocol-error.js';
 import { firstOf } from './protocols/text-format.js';
 import type { QueuePositions } from './queue-positions.js';
 import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
-import type { SessionNotices } from './session-notices.js';
 import { joined } from './shared-frames.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
@@ -28,7 +28,7 @@ export interface ConnectionDependencies {
   readonly resumptions: ResumptionDependencies;
   readonly methods: HubMethods;
   readonly queuePositions: QueuePositions;
-  readonly sessionNotices: SessionNotices;
+  readonly accountNotices: AccountNotices;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** A visit sends a ping when nothing was sent for this long. */
@@ -157,7 +157,8 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.#state = 'open';
     this.#send(HANDSHAKE_ACCEPTED);
     if ((this.topics & TIMELINE) !== 0 && this.accountId !== '') this.#dependencies.queuePositions.follow(this);
-    if (this.#isToldOfSessions) this.#dependencies.sessionNotices.follow(this);
+    const notices = { sessions: this.#isToldOfSessions, changes: (this.topics & CHANGES) !== 0 };
+    if (this.accountId !== '') this.#dependencies.accountNotices.follow(this, notices);
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#guarded(() => this.#take(early));

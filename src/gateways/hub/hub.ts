@@ -19,6 +19,7 @@ import type {
   UpgradeRequest,
   WebSocketEndpoint,
 } from '../web-socket.js';
+import { AccountNotices } from './account-notices.js';
 import { type Admission, type Admitted, admit, problem } from './admission.js';
 import { Connection, type ConnectionDependencies, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { connectionIdOf, isToken, newHubId, newToken, originOf } from './connection-token.js';
@@ -32,7 +33,6 @@ import type { HubMeter } from './meter.js';
 import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { QueuePositions } from './queue-positions.js';
-import { SessionNotices } from './session-notices.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
@@ -105,7 +105,7 @@ class SignalRHub implements Hub {
   #draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
   #lastClosed = () => {};
   readonly #dependencies: ConnectionDependencies;
-  readonly #sessionNotices: SessionNotices;
+  readonly #accountNotices: AccountNotices;
   readonly #stopTicking: () => void;
   readonly #ending: { unsubscribe(): void };
   readonly #hubId = newHubId();
@@ -124,7 +124,7 @@ class SignalRHub implements Hub {
     this.#tickMs = this.#limits.keepAliveMs / KEEP_ALIVE_TICKS;
     this.#credentials = new EndedCredentials(directory, this.#log);
     const pauseBytes = this.#limits.maxBufferedBytes / PAUSE_SHARE;
-    this.#sessionNotices = new SessionNotices({ directory, log, pauseBytes });
+    this.#accountNotices = new AccountNotices({ directory, log, pauseBytes });
     this.#dependencies = this.#dependenciesFrom(options, timing);
     this.#stopTicking = timing.every(this.#tickMs, () => this.#timerWheel.tick());
     this.#ending = this.#credentials.ended$.subscribe((ended) => {
@@ -243,7 +243,7 @@ class SignalRHub implements Hub {
         queuePositionMs: this.#limits.queuePositionMs,
         pauseBytes,
       }),
-      sessionNotices: this.#sessionNotices,
+      accountNotices: this.#accountNotices,
       log: this.#log,
       handshakeTicks: this.#ticks(this.#limits.handshakeMs),
       pingTicks: KEEP_ALIVE_TICKS - SLOTS,
@@ -300,7 +300,7 @@ class SignalRHub implements Hub {
     this.#stopServing?.();
     this.#ending.unsubscribe();
     this.#credentials.close();
-    this.#sessionNotices.close();
+    this.#accountNotices.close();
   }
 }
 

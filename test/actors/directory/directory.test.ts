@@ -201,17 +201,6 @@ test('a deleted account no longer receives, and its deletion is told', async (t)
   t.deepEqual(await directory.recipient('ann@example.test'), { kind: 'unknown' });
 });
 
-test('sessions that begin or end are told by their account', async (t) => {
-  const { store, sql, directory, settled } = await start(t);
-  const ann = await store.createAccount('ann@example.test', 'Ann');
-  const sessions = postgresSessions(sql);
-  const told: string[] = [];
-  directory.changedSessions$.subscribe((id) => told.push(id));
-  const { prefix, hash } = newApiKey(randomBytes);
-  await settled(() => sessions.create(ann.id, 10, { prefix, hash, userAgent: 'Firefox' }));
-  t.deepEqual(told, [ann.id]);
-});
-
 test('a key authenticates until it is revoked, and the revocation is told', async (t) => {
   const { store, directory, settled } = await start(t);
   const ann = await store.createAccount('ann@example.test', 'Ann');

@@ -21,7 +21,7 @@ export class FakeDirectory implements Directory {
   /** Authentication waits for this. */
   gate: Promise<void> = Promise.resolve();
   readonly revokedKeys$ = new Subject<string>();
-  readonly changedSessions$ = EMPTY;
+  readonly accountNotices$ = EMPTY;
   readonly deletedAccounts$ = EMPTY;
   readonly missedChanges$ = EMPTY;
 

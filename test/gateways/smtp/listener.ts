@@ -112,7 +112,7 @@ export async function listen(
     noteUse: () => {},
     anonymous: () => Promise.resolve(undefined),
     revokedKeys$: NEVER,
-    changedSessions$: NEVER,
+    accountNotices$: NEVER,
     deletedAccounts$: NEVER,
     missedChanges$: NEVER,
   };

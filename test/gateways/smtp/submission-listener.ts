@@ -6,7 +6,7 @@ import pino from 'pino';
 import { Subject } from 'rxjs';
 import { certificates } from '../../../dev/certificate.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
-import type { Directory, Principal, Recipient } from '../../../src/actors/directory/protocol.js';
+import type { AccountNotice, Directory, Principal, Recipient } from '../../../src/actors/directory/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { Credentials } from '../../../src/auth/credentials.js';
@@ -36,7 +36,7 @@ export interface Queued extends StoredEnqueue {
 /** Has the keys `alice-key` with scope smtp, `app-key` of alice with scope app, and `bob-key`. */
 export class SubmissionDirectory {
   readonly revokedKeys$ = new Subject<string>();
-  readonly changedSessions$ = new Subject<string>();
+  readonly accountNotices$ = new Subject<AccountNotice>();
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   readonly keys = new Map<string, Principal>([

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 
 export interface StreamedEvent {
+  /** The last id so far; empty before the first. */
   readonly id: string;
   readonly type: string;
   readonly data: unknown;
@@ -47,6 +48,8 @@ export async function openEventStream(url: string, options: StreamOptions = {}):
   });
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const events: StreamedEvent[] = [];
+  // An event without an id has that of the event before.
+  const lastId = () => events.at(-1)?.id ?? '';
   const others: string[] = [];
   let text = '';
   let ended: 'whole' | 'cut' | undefined;
@@ -60,7 +63,7 @@ export async function openEventStream(url: string, options: StreamOptions = {}):
       const fieldOf = (name: string) => fields[name]?.slice(name.length + 2);
       const data = fieldOf('data');
       if (data === undefined) others.push(block);
-      else events.push({ id: fieldOf('id')!, type: fieldOf('event')!, data: JSON.parse(data) });
+      else events.push({ id: fieldOf('id') ?? lastId(), type: fieldOf('event')!, data: JSON.parse(data) });
     }
     changed();
   });

@@ -1,6 +1,6 @@
 // The AsyncAPI 3 document of the events and calls of the hub and of the event stream, made from the tables of events and from the shapes
 // of the OpenAPI document.
-import { EVENTS, type EventDescription, HUB_CALLS, HUB_EVENTS } from '../../events/event-payloads.js';
+import { EVENTS, type EventDescription, HUB_CALLS, HUB_EVENTS, NOTICES } from '../../events/event-payloads.js';
 import { anyObject } from '../fields.js';
 import { defineRoute, EMPTY, type Route } from '../route.js';
 import { type JsonSchema, jsonSchema } from './json-schema.js';
@@ -23,7 +23,7 @@ Clients ignore events and members that they do not know: later versions have mor
 /** `rest`: the OpenAPI document, whose shapes the events use. */
 export function asyncApi(rest: OpenApiDocument, version: string, baseUrl: string): AsyncApiDocument {
   const components = new Map<string, JsonSchema>();
-  const described: [string, EventDescription][] = [...Object.entries(EVENTS), ...Object.entries(HUB_EVENTS)];
+  const described: [string, EventDescription][] = Object.entries({ ...EVENTS, ...NOTICES, ...HUB_EVENTS });
   const events = described.map(([name, { when, payload, topic }]) => {
     const asked = topic === undefined ? '' : `. On the hub for connections whose address has \`${topic}=true\``;
     return [name, message(name, `${when}${asked}`, jsonSchema(payload, components))] as const;
@@ -33,6 +33,7 @@ export function asyncApi(rest: OpenApiDocument, version: string, baseUrl: string
     [`${name}Result`, message(`${name}Result`, `The result of ${name}`, jsonSchema(result, components))] as const,
   ]);
   const messages = Object.fromEntries([...events, ...calls]);
+  const ofStream = [...Object.keys(EVENTS), ...Object.keys(NOTICES)];
   return {
     asyncapi: '3.0.0',
     info: {
@@ -53,12 +54,12 @@ export function asyncApi(rest: OpenApiDocument, version: string, baseUrl: string
       stream: {
         address: '/api/events',
         title: 'The event stream',
-        messages: Object.fromEntries(Object.keys(EVENTS).map((name) => [name, messageOf(name)])),
+        messages: Object.fromEntries(ofStream.map((name) => [name, messageOf(name)])),
       },
     },
     operations: {
-      sendToHub: operation('send', 'hub', [...Object.keys(EVENTS), ...Object.keys(HUB_EVENTS)]),
-      sendToStream: operation('send', 'stream', Object.keys(EVENTS)),
+      sendToHub: operation('send', 'hub', [...ofStream, ...Object.keys(HUB_EVENTS)]),
+      sendToStream: operation('send', 'stream', ofStream),
       ...Object.fromEntries(Object.keys(HUB_CALLS).map((name) => [`receive${name}`, callOf(name)])),
     },
     components: { messages, schemas: schemasIn(messages, rest) },

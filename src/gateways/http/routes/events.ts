@@ -3,6 +3,7 @@
 import { optional } from 'superstruct';
 import type { Exhausted } from '../../../concurrency/share-policies.js';
 import { CLIENT_EVENT_TYPES } from '../../events/client-events.js';
+import { NOTICE_TYPES } from '../../events/event-payloads.js';
 import { streamStart } from '../../events/event-stream.js';
 import type { OpenEventStreams } from '../../events/open-event-streams.js';
 import type { HeaderField, ReplyStream } from '../exchange.js';
@@ -34,14 +35,14 @@ export function eventRoute(streams: Pick<OpenEventStreams, 'admit'>): Route {
       'Server-sent events: `event` is the type, `data` the payload in JSON, `id` names the position after the event. Types and',
       'payloads are those of the hub. `Last-Event-ID`, or else `after`, continues after an id, or after a change by its number;',
       'without either the stream begins now. `Position`, with `{}`, names the position at the start and while events pass that',
-      '`types` leaves out. `Resync`, with `{}`, comes in its place when events may be missing: the client reads again what it shows.',
+      '`types` leaves out. `QuotaChanged` and `SendingChanged` have no `id` and are not resumed. `Resync`, with `{}`, comes in its place when events may be missing: the client reads again what it shows.',
     ].join(' '),
     tags: ['Events'],
     access: READ,
     isEventStream: true,
     query: {
       after: optional(text({ description: 'An id of this stream, a cursor of the hub, or the number of a change' })),
-      types: optional(choicesParameter(...CLIENT_EVENT_TYPES)),
+      types: optional(choicesParameter(...CLIENT_EVENT_TYPES, ...NOTICE_TYPES)),
     },
     replies: { 200: binary(MEDIA_TYPE) },
     handler: async ({ principal, expiresAt, query, lastEventId, isHead, aborted }) => {

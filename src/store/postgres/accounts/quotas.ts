@@ -1,7 +1,7 @@
 // Quotas in PostgreSQL. The use of an account is in its row, with the modseq of the commit that wrote it. Where the account has another
 // modseq, which a node of 0.2.0, a restore or a claim has made, the use is counted from the emails and written back.
 import type { AccountQuota, DomainQuota, LimitSetting, Limits, QuotaStore } from '../../limits/quotas.js';
-import { guarded, type Sql } from '../driver/client.js';
+import { guarded, type Sql, type SqlTransaction } from '../driver/client.js';
 import { announce } from './directory-changes.js';
 
 /** Accounts that one statement counts again. */
@@ -93,44 +93,60 @@ export function postgresQuotas(sql: Sql): QuotaStore {
         return { accounts: accounts.map(accountOf), domains: (await domainRows(sql`true`)).map(domainOf) };
       }),
     setAccount: (accountId, setting) =>
-      guarded(() =>
-        sql.begin(async (tx) => {
-          const { count: changed } = await tx`
-            update accounts set ${tx(columnsOf(setting))} where id = ${accountId} and not unclaimed`;
-          if (changed > 0) await announce(tx, { kind: 'quotas' });
-          return changed > 0;
-        }),
+      told(
+        sql,
+        accountId,
+        (tx) => tx`update accounts set ${tx(columnsOf(setting))} where id = ${accountId} and not unclaimed`,
       ),
     setDomain: (name, setting) =>
-      guarded(() =>
-        sql.begin(async (tx) => {
-          const { count: changed } = await tx`update domains set ${tx(columnsOf(setting))} where name = ${name}`;
-          if (changed > 0) await announce(tx, { kind: 'quotas' });
-          return changed > 0;
-        }),
-      ),
+      told(sql, undefined, (tx) => tx`update domains set ${tx(columnsOf(setting))} where name = ${name}`),
     async setFull(owner, isFull) {
       const since = isFull ? sql`coalesce(full_since, now())` : sql`null`;
-      await guarded(() =>
-        'accountId' in owner
-          ? sql`update accounts set full_since = ${since} where id = ${owner.accountId}`
-          : sql`update domains set full_since = ${since} where name = ${owner.domain}`,
-      );
+      if ('domain' in owner)
+        await guarded(() => sql`update domains set full_since = ${since} where name = ${owner.domain}`);
+      else
+        await told(
+          sql,
+          owner.accountId,
+          (tx) => tx`
+            update accounts set full_since = ${since}
+            where id = ${owner.accountId} and (full_since is not null) <> ${isFull}`,
+        );
     },
     notice: (accountId, inboundId, { hash }, envelope) =>
-      guarded(async () => {
-        const { count: added } = await sql`
+      told(
+        sql,
+        accountId,
+        (tx) => tx`
           with told as (
             update accounts set quota_noticed = true where id = ${accountId} and not quota_noticed returning id
           )
           insert into inbound (account_id, id, blob, envelope)
-          select id, ${inboundId}, ${Buffer.from(hash, 'hex')}, ${JSON.stringify(envelope)}::json from told`;
-        return added > 0;
-      }),
+          select id, ${inboundId}, ${Buffer.from(hash, 'hex')}, ${JSON.stringify(envelope)}::json from told`,
+      ),
     async endNotice(accountId) {
-      await guarded(() => sql`update accounts set quota_noticed = false where id = ${accountId}`);
+      await told(
+        sql,
+        accountId,
+        (tx) => tx`update accounts set quota_noticed = false where id = ${accountId} and quota_noticed`,
+      );
     },
   };
+}
+
+/** Returns whether the update has changed a row; then it is announced, as of the account or of all. @throws StoreFault */
+function told(
+  sql: Sql,
+  accountId: string | undefined,
+  update: (tx: SqlTransaction) => PromiseLike<{ readonly count: number }>,
+): Promise<boolean> {
+  return guarded(() =>
+    sql.begin(async (tx) => {
+      const { count: changed } = await update(tx);
+      if (changed > 0) await announce(tx, { kind: 'quotas', ...(accountId !== undefined && { accountId }) });
+      return changed > 0;
+    }),
+  );
 }
 
 function columnsOf({ bytes, messages }: LimitSetting): Record<string, number | null> {

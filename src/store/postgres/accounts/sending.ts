@@ -83,20 +83,14 @@ export function postgresSending(sql: Sql): SendingStore {
           update accounts set suspended_at = coalesce(suspended_at, now()), suspended_by = ${by},
             suspended_reason = coalesce(${reason}::text, suspended_reason, '')
           where id = ${accountId} and not unclaimed and (${by} = 'operator' or suspended_at is null)`,
-        notice,
+        { accountId, notice },
       );
       if (isSuspended) await parkQueue(sql, accountId);
       return isSuspended;
     },
     async resume(accountId, by) {
       await unparkQueue(sql, accountId, by);
-      return changed(sql, async (tx) => {
-        const updated = await tx`
-          update accounts set suspended_at = null, suspended_by = null, suspended_reason = null, resumed_at = now()
-          where id = ${accountId} and suspended_at is not null and suspended_by = coalesce(${by ?? null}, suspended_by)`;
-        if (updated.count > 0) await unparkRest(tx, accountId);
-        return updated;
-      });
+      return changed(sql, (tx) => resumed(tx, accountId, by), { accountId });
     },
     notice: (owner, period, notice) =>
       guarded(() =>
@@ -134,6 +128,14 @@ export function postgresSending(sql: Sql): SendingStore {
         return count;
       }),
   };
+}
+
+async function resumed(tx: SqlTransaction, accountId: string, by: SendingSuspension['by'] | undefined) {
+  const updated = await tx`
+    update accounts set suspended_at = null, suspended_by = null, suspended_reason = null, resumed_at = now()
+    where id = ${accountId} and suspended_at is not null and suspended_by = coalesce(${by ?? null}, suspended_by)`;
+  if (updated.count > 0) await unparkRest(tx, accountId);
+  return updated;
 }
 
 /** @throws StoreFault */
@@ -186,18 +188,18 @@ const NOTICED: Readonly<Record<LimitPeriod, string>> = {
   day: 'limit_day_noticed_at',
 };
 
-/** Returns whether a row was changed; then it is announced, and the notice is placed. */
+/** Returns whether a row was changed; then it is announced, with the account that was suspended or resumed, and the notice is placed. */
 function changed(
   sql: Sql,
   update: (tx: SqlTransaction) => PromiseLike<{ readonly count: number }>,
-  notice?: PlacedNotice,
+  { notice, accountId }: { readonly notice?: PlacedNotice | undefined; readonly accountId?: string } = {},
 ): Promise<boolean> {
   return guarded(() =>
     sql.begin(async (tx) => {
       const { count } = await update(tx);
       if (count === 0) return false;
       if (notice !== undefined) await place(tx, notice);
-      await announce(tx, { kind: 'sending' });
+      await announce(tx, { kind: 'sending', ...(accountId !== undefined && { accountId }) });
       return true;
     }),
   );

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { bareEventDocument } from '../../../../dev/docs/openapi-document.js';
 import { CLIENT_EVENT_TYPES } from '../../../../src/gateways/events/client-events.js';
+import { NOTICE_TYPES } from '../../../../src/gateways/events/event-payloads.js';
 import test from '../../../support/test.js';
 import type { Document } from '../schema-check.js';
 
@@ -16,9 +17,9 @@ function at(pointer: string): unknown {
 
 test('every event and call is described, and every reference leads somewhere', (t) => {
   t.is(document.asyncapi, '3.0.0');
-  t.deepEqual(Object.keys(document.channels.stream.messages), [...CLIENT_EVENT_TYPES]);
+  t.deepEqual(Object.keys(document.channels.stream.messages), [...CLIENT_EVENT_TYPES, ...NOTICE_TYPES]);
   const hub = Object.keys(document.channels.hub.messages);
-  const others = ['QueuePositionChanged', 'SessionsChanged', 'Position', 'ListChanged'];
+  const others = [...NOTICE_TYPES, 'QueuePositionChanged', 'SessionsChanged', 'Position', 'ListChanged'];
   const calls = ['Resume', 'Subscribe', 'Unsubscribe'];
   t.deepEqual(hub, [...CLIENT_EVENT_TYPES, ...others, ...calls.flatMap((name) => [name, `${name}Result`])]);
   const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g), ([, pointer]) => pointer!);
@@ -40,5 +41,6 @@ test('docs/hub.md has every event that everybody gets or asks for', (t) => {
     /## Events for everybody\n(.*?)\n## Reconnecting/s.exec(readFileSync('docs/hub.md', 'utf8')) ?? [];
   const rows = section.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| /gm);
   const told = Array.from(rows, ([, names]) => names!.match(/\w+/g)!).flat();
-  t.deepEqual(told.toSorted(), [...CLIENT_EVENT_TYPES, 'QueuePositionChanged', 'SessionsChanged'].toSorted());
+  const others = [...NOTICE_TYPES, 'QueuePositionChanged', 'SessionsChanged'];
+  t.deepEqual(told.toSorted(), [...CLIENT_EVENT_TYPES, ...others].toSorted());
 });

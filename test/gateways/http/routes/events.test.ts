@@ -27,6 +27,30 @@ function manyInOne(name: string): readonly MailboxEvent[] {
   ];
 }
 
+test('quota and suspension are told without an id, which a client would lose its place by', async (t) => {
+  const { bus, directory, streams, open } = await startNode(t);
+  const client = await open();
+  const chosen = await open('?types=SendingChanged');
+  const other = await open('', { key: 'other' });
+  for (const one of [client, chosen, other]) await one.until(() => one.events.length === 1);
+  const before = client.lastId();
+  for (const about of ['sessions', 'quotas', 'sending'] as const)
+    directory.accountNotices$.next({ accountId: MINE, about });
+  bus.commit(OTHER, [emailRemoved('e')]);
+  await client.until(() => client.events.length === 3);
+  t.deepEqual(typesOf(client).slice(1), ['QuotaChanged', 'SendingChanged']);
+  t.is(client.lastId(), before);
+  await chosen.until(() => chosen.events.length === 2);
+  t.deepEqual(typesOf(chosen).slice(1), ['SendingChanged']);
+  await other.until(() => other.events.length === 2);
+  t.deepEqual(typesOf(other).slice(1), ['EmailDeleted']);
+  directory.missedChanges$.next();
+  await other.until(() => other.events.length === 4);
+  t.deepEqual(typesOf(other).slice(2), ['QuotaChanged', 'SendingChanged']);
+  streams.drain();
+  t.false(directory.accountNotices$.observed);
+});
+
 test('a stream begins now with its position; then every event comes with its id', async (t) => {
   const { bus, open, sent } = await startNode(t);
   bus.commit(MINE, [emailRemoved('before')]);

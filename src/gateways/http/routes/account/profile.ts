@@ -74,7 +74,8 @@ export function profileRoutes(sources: ProfileSources): readonly Route[] {
       replies: { 200: profile },
       handler: async ({ principal }) => {
         const found = await profiles.read(principal.accountId);
-        const suspension = await status.suspensionOf(principal.accountId);
+        // A client reads it because it is told of a change.
+        const suspension = await status.suspensionOf(principal.accountId, { isNow: true });
         if (found === undefined) return gone();
         const { id, email, displayName, createdAt, lastLoginAt, additionalAddresses } = found;
         return {
