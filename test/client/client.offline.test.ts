@@ -8,6 +8,7 @@ import { filter, firstValueFrom, type Observable } from 'rxjs';
 import { accountOn, port } from '../../dev/node-accounts.js';
 import { createClient } from '../../src/client/client.js';
 import type { ListView, MansioClient } from '../../src/client/client-types.js';
+import { placed } from '../support/clients/placed.js';
 import { startTestNode } from '../support/node.js';
 import test from '../support/test.js';
 import { MemoryStorage } from './offline/memory-storage.js';
@@ -31,8 +32,10 @@ test('reading goes on without a server, and what is done is sent later', async (
   const baseUrl = `http://127.0.0.1:${port(node, 'http')}`;
   const [ann, bob] = [await accountOn(node, 'ann'), await accountOn(node, 'bob')];
   const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
-  for (const subject of ['Read', 'Unread'])
+  for (const subject of ['Read', 'Unread']) {
     await smtp.sendMail({ from: 'zoe@remote.test', to: ann.email, subject, text: `The text of ${subject}.` });
+    await placed(node);
+  }
   smtp.close();
 
   const window = new MemoryStorage();

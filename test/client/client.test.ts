@@ -12,6 +12,7 @@ import type { Folder } from '../../src/client/generated/rest.js';
 import type { ClientEvent } from '../../src/client/hub/hub-link.js';
 import { Conflict, NetworkFault, NotFound, Refusal } from '../../src/client/refusal.js';
 import { keepBusy } from '../support/clients/busy-account.js';
+import { placed } from '../support/clients/placed.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { SoftAuthenticator } from '../support/peers/soft-authenticator.js';
 import test from '../support/test.js';
@@ -97,7 +98,11 @@ test('a passkey is registered, signs in, and is removed', async (t) => {
 
 async function receive(to: string, subjects: readonly string[]): Promise<void> {
   const transport = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
-  for (const subject of subjects) await transport.sendMail({ from: 'zoe@remote.test', to, subject, text: subject });
+  for (const subject of subjects) {
+    await transport.sendMail({ from: 'zoe@remote.test', to, subject, text: subject });
+    // So their order is certain.
+    await placed(node);
+  }
 }
 
 const subjectsOf = ({ items }: ListView): string[] => items.map(({ subject }) => subject);

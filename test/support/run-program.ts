@@ -12,8 +12,8 @@ export async function runProgram(
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
     });
   }
   child.stdin.on('error', () => undefined);

@@ -127,8 +127,9 @@ test('with few free slots who is idle goes sooner, and who is not stays', async 
 });
 
 test('waiting for us is not idling', async (t) => {
-  const { address, behave } = await limited(t, { idleMs: 500, minRateGraceMs: 500 });
-  behave.spool = () => new Promise((resolve) => setTimeout(resolve, 1200));
+  // A busy machine sends its commands within this time, and the spool takes longer.
+  const { address, behave } = await limited(t, { idleMs: 2_000, minRateGraceMs: 2_000 });
+  behave.spool = () => new Promise((resolve) => setTimeout(resolve, 3_500));
   const client = await SmtpClient.connect(address);
   await client.reply();
   client.write('HELO c.test\r\nMAIL FROM:<>\r\nRCPT TO:<alice@example.test>\r\nDATA\r\nx: y\r\n.\r\nQUIT\r\n');
