@@ -1,5 +1,6 @@
 // What a client offers: the interface of `mansio/client`.
 import type { Observable } from 'rxjs';
+import type { Change } from './actions/overlays.js';
 import type {
   CancelledEmail,
   DeliveryAttempt,
@@ -165,14 +166,29 @@ export interface ActionEmails extends KnownEmails {
 
 /** The emails that a list had when it was asked; what comes later is not among them. */
 export interface FoundEmails extends KnownEmails {
-  /** All of them; `ids` are the newest 20,000. */
+  /** All of them; `ids` are the newest 500,000. */
   readonly total: number;
   readonly ids: readonly string[];
   /** The emails of the item of an email, the newest first; undefined when the email is an item alone. */
   thread(id: string): readonly string[] | undefined;
 }
 
+/** Restores emails: a part of what takes an action back. It can be kept as JSON. */
+export interface UndoStep {
+  readonly change: Change;
+  readonly ids: readonly string[];
+}
+
+export interface FoundOptions {
+  /** Says after each 20,000 emails how many are known, and how many the list has. */
+  readonly progress?: (known: number, total: number) => void;
+  /** Ends the reading, which then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+}
+
 export interface Action {
+  /** Names the action for `act.restored`, in this run of the client and the next ones. */
+  readonly key: string;
   /** Resolves when the server has carried it out. Rejects with a Refusal; then it has changed nothing, or of many emails some. */
   readonly done: Promise<void>;
   /** How many emails the server has handled; it completes with the action. */
@@ -182,6 +198,13 @@ export interface Action {
    * changed are restored.
    */
   undo(): Promise<void>;
+  /** Ends the sending: what the server has handled stays changed, and `undo` takes that back. `done` resolves. */
+  stop(): void;
+  /**
+   * What takes back what is carried out, as far as it is known now. Undefined for a deletion, and while emails of the action have no name or
+   * are not known.
+   */
+  steps(): readonly UndoStep[] | undefined;
 }
 
 /**
@@ -204,6 +227,10 @@ export interface Actions {
   delete(ids: readonly string[], folders?: { readonly from?: readonly string[] }, found?: ActionEmails): Action;
   label(ids: readonly string[], labelId: string, found?: ActionEmails): Action;
   unlabel(ids: readonly string[], labelId: string, found?: ActionEmails): Action;
+  /** An action of an earlier run, which the storage had because the server had not answered; undefined when it had not. */
+  restored(key: string): Promise<Action | undefined>;
+  /** Takes an action of an earlier run back, by its `steps`. Resolves when the server has carried them out. */
+  carryOut(steps: readonly UndoStep[]): Promise<void>;
 }
 
 /** What an authenticator is asked, in JSON, as libraries over `navigator.credentials` and its own `parse…FromJSON` take it. */
@@ -256,7 +283,7 @@ export interface MansioClient {
    * The emails of a list, to act on all of them; not of a thread. `rowsOf`: ids of emails of a list with an item per thread; only the emails
    * of the items that have one of them.
    */
-  found(query: Omit<ListQuery, 'threadId'>, rowsOf?: readonly string[]): Promise<FoundEmails>;
+  found(query: Omit<ListQuery, 'threadId'>, rowsOf?: readonly string[], options?: FoundOptions): Promise<FoundEmails>;
   readonly folders$: Observable<readonly Folder[]>;
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;

@@ -113,6 +113,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
     link,
     folder: (folder: string) => followed$.value.find(folder),
     find: (id: string) => lists.find(id) ?? emails.find(id),
+    restored: new Map(),
   };
   const act = actionsOf(actionParts);
   storage.taken$.subscribe((values) => restoreActions(values, actionParts, (refusal) => lateRefusals$.next(refusal)));
@@ -125,7 +126,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
           return lists.view(query, range$);
         }),
       account$: open(() => followed$.pipe(switchMap(({ account$ }) => account$))),
-      found: (query, rowsOf) => foundEmails(rest, query, rowsOf),
+      found: (query, ...of) => foundEmails(rest, query, ...of),
       folders$: open(() => followed$.pipe(switchMap(({ folders }) => folders.folders$))),
       labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
       preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),

@@ -36,6 +36,9 @@ const criteria = {
   /** Without a folder: emails that are only in Trash or Junk are found too. */
   anywhere: optional(boolean()),
 };
+/** An email in the order by time: `receivedAt` in ms since the epoch. */
+const place = object({ receivedAt: number(), id: string() });
+
 const foundList = object({ ...criteria, page: integer(), pageSize: integer() });
 
 /** At most one of `list`, `search` and `thread` is set; without any, the list is empty. Emails of a thread are sorted oldest first. */
@@ -69,7 +72,7 @@ export const listOperations = {
   search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge', 'noSuchLabel'] }),
   /**
    * The newest emails that a search finds or a list by thread has, at most 20,000, with what actions change of them. The total covers all
-   * matches.
+   * matches, with `before` those that are older.
    */
   foundEmails: query({
     payload: object({
@@ -78,6 +81,8 @@ export const listOperations = {
       groupByThread: optional(boolean()),
       /** Ids of emails: with `groupByThread`, only the rows that have one of them, read or not. */
       rowsOf: optional(array(string())),
+      /** Only emails, or rows by their newest emails, that are older than this one; an owner of 0.2.0 gives the newest ones again. */
+      before: optional(place),
     }),
     reply: object({
       totalCount: integer(),
@@ -88,6 +93,8 @@ export const listOperations = {
        * the newest email first.
        */
       threads: optional(array(array(integer()))),
+      /** There are older ones: `before` of the query that goes on. */
+      next: optional(place),
     }),
     refusals: ['noSuchFolder', 'noSuchLabel', 'searchTooLarge'],
   }),

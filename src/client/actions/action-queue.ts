@@ -2,7 +2,7 @@
 // Failures that pass (no network, rates, a node without the account) are waited for; a refusal ends the action. The storage has what waits, so
 // that it is sent also when the client has ended meanwhile.
 import type { Subscription } from 'rxjs';
-import type { FoundEmails, KnownEmails, UnnamedEmails } from '../client-types.js';
+import type { FoundEmails, KnownEmails, UndoStep, UnnamedEmails } from '../client-types.js';
 import { onReturn } from '../hub/environment.js';
 import { Pause, pauseAfter } from '../hub/pause.js';
 import { foundEmails } from '../lists/found-emails.js';
@@ -21,6 +21,8 @@ export interface StoredAction {
   readonly ids: readonly string[];
   readonly change: Change;
   readonly unnamed?: UnnamedEmails | undefined;
+  /** What takes it back, as far as its emails are known. */
+  readonly steps?: readonly UndoStep[];
 }
 
 export interface QueuedChange {
@@ -33,6 +35,8 @@ export interface QueuedChange {
   unnamed: UnnamedEmails | undefined;
   /** The server has named them, and said what they are before the change. */
   readonly named: (ids: readonly string[], known: KnownEmails) => void;
+  /** What takes it back, as far as its emails are known; undefined when nothing does. */
+  readonly steps: () => readonly UndoStep[] | undefined;
   /** The server has handled these emails; others may be among them. */
   readonly progressed: (ids: readonly string[]) => void;
   readonly carriedOut: () => void;
@@ -181,8 +185,11 @@ export class ActionQueue {
     return true;
   }
 
-  #store({ key, ids, change, unnamed }: QueuedChange): void {
-    const stored: StoredAction = { ids, change, ...(unnamed && { unnamed }) };
+  #store(queued: QueuedChange): void {
+    if (!this.#storage.isUsed) return;
+    const { key, ids, change, unnamed } = queued;
+    const steps = queued.steps();
+    const stored: StoredAction = { ids, change, ...(unnamed && { unnamed }), ...(steps && { steps }) };
     this.#storage.write('actions', key, stored);
   }
 
@@ -205,10 +212,24 @@ export class ActionQueue {
     const ids = [...new Set(batch.flatMap((queued) => queued.ids))];
     const isOver = () => batch.every((queued) => this.#stopped.has(queued) || !this.#unsettled.has(queued));
     for (let at = 0; at < ids.length && !isOver(); at += BULK) {
-      const part = ids.slice(at, at + BULK);
+      const part = this.#unstopped(batch, ids.slice(at, at + BULK));
+      if (part.length === 0) continue;
       await this.#persist(batch, () => this.#request(part, change));
       for (const queued of batch) queued.progressed(part);
     }
+  }
+
+  /** Without the emails that only stopped changes have. */
+  #unstopped(batch: readonly QueuedChange[], ids: readonly string[]): readonly string[] {
+    const others = batch.filter((queued) => !this.#stopped.has(queued));
+    if (others.length === batch.length) return ids;
+    const wanted = new Set(others.flatMap((queued) => queued.ids));
+    return ids.filter((id) => wanted.has(id));
+  }
+
+  /** Resolves when it is known what earlier clients have left. */
+  async tookOver(): Promise<void> {
+    if (this.#storage.isUsed) await this.#storage.value('actions', '');
   }
 
   #request(emailIds: readonly string[], change: Change): Promise<unknown> {
@@ -223,6 +244,8 @@ export class ActionQueue {
         const body = { emailIds, folderId, ...(fromFolderId !== undefined && { fromFolderId }) };
         return rest.request('POST', '/api/emails/bulk/move', { body });
       }
+      case 'copy':
+        return rest.request('POST', '/api/emails/bulk/copy', { body: { emailIds, folderId: change.to } });
       case 'delete':
         return rest.request('POST', '/api/emails/bulk/delete', {
           body: { emailIds, ...(change.from && { folderIds: change.from }) },

@@ -1,7 +1,7 @@
 // The actions on emails: each is shown at once, sent in its turn, and can be taken back. What it has really changed is known from the emails
 // that are shown and, for others, from the events of the log.
 import { ReplaySubject, type Subscription, take } from 'rxjs';
-import type { Action, ActionEmails, Actions, KnownEmail, KnownEmails, LateRefusal } from '../client-types.js';
+import type { Action, ActionEmails, Actions, KnownEmail, KnownEmails, LateRefusal, UndoStep } from '../client-types.js';
 import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
 import { isSignedOut } from '../refusal.js';
@@ -18,6 +18,8 @@ export interface ActionParts {
   readonly folder: FolderFinder;
   /** An email as the server has it, where it is known. */
   find(id: string): Changeable | undefined;
+  /** The actions of earlier clients, by their keys. */
+  readonly restored: Map<string, Action>;
 }
 
 type Before = Partial<KnownEmail>;
@@ -33,7 +35,17 @@ export function actionsOf(parts: ActionParts): Actions {
     delete: (ids, { from } = {}, found) => act(ids, { kind: 'delete', ...(from && { from }) }, found),
     label: (ids, labelId, found) => act(ids, { kind: 'label', labelId }, found),
     unlabel: (ids, labelId, found) => act(ids, { kind: 'unlabel', labelId }, found),
+    async restored(key) {
+      await parts.queue.tookOver();
+      return parts.restored.get(key);
+    },
+    carryOut: (steps) => carryOut(steps, parts),
   };
+}
+
+async function carryOut(steps: readonly UndoStep[], parts: ActionParts): Promise<void> {
+  const actions = steps.map(({ change, ids }) => new OptimisticAction(ids, change, parts));
+  await Promise.all(actions.map(({ done }) => done));
 }
 
 /** What earlier clients have not sent: it is shown, and sent in the order of time. */
@@ -43,12 +55,13 @@ export function restoreActions(
   refused: (refusal: LateRefusal) => void,
 ): void {
   const restored = values.map(({ key, value }) => {
-    const { ids, change, unnamed } = value as StoredAction;
+    const { ids, change, unnamed, steps } = value as StoredAction;
     const action = new OptimisticAction(ids, change, parts, {
-      restoredKey: key,
+      restored: { key, steps },
       found: { find: () => undefined, unnamed },
     });
     action.done.catch((error: Error) => refused({ ids, error }));
+    parts.restored.set(key, action);
     return action;
   });
   parts.queue.restore(restored.map(({ queued }) => queued));
@@ -69,8 +82,8 @@ const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder
 
 interface ActionOrigin {
   readonly found?: ActionEmails | undefined;
-  /** The key of an action of an earlier client, which the caller gives back to the queue. */
-  readonly restoredKey?: string;
+  /** Of an action of an earlier client, which the caller gives back to the queue. */
+  readonly restored?: { readonly key: string; readonly steps?: readonly UndoStep[] | undefined };
 }
 
 class OptimisticAction implements Action {
@@ -85,19 +98,24 @@ class OptimisticAction implements Action {
   readonly #overlay: Overlay;
   readonly #before = new Map<string, Before>();
   /** Emails that were known; of others the log tells what they were. */
-  readonly #known = new Set<string>();
+  readonly #known: Set<string>;
+  /** What an earlier client knew of the emails. */
+  readonly #earlier: readonly UndoStep[];
   readonly #told: Subscription;
   #isDone = false;
   #isRefused = false;
+  #isStopped = false;
   #undone: Promise<void> | undefined;
   #finish = () => {};
 
-  constructor(ids: readonly string[], change: Change, parts: ActionParts, { found, restoredKey }: ActionOrigin = {}) {
+  constructor(ids: readonly string[], change: Change, parts: ActionParts, { found, restored }: ActionOrigin = {}) {
     this.#ids = new Set(ids);
     this.#change = change;
     this.#parts = parts;
     this.#overlay = { ids: new Set(ids), change };
-    for (const id of ids) {
+    this.#earlier = restored?.steps ?? [];
+    this.#known = new Set(restored?.steps && ids);
+    for (const id of restored === undefined ? ids : []) {
       const email = parts.find(id);
       // Earlier actions that are under way count as done.
       const before = email === undefined ? found?.find(id) : parts.overlays.apply(email);
@@ -114,11 +132,12 @@ class OptimisticAction implements Action {
     // Who ignores the outcome sees it in the lists.
     this.done.catch(() => {});
     this.queued = {
-      key: restoredKey ?? newKey(),
+      key: restored?.key ?? newKey(),
       ids,
       change,
       unnamed: found?.unnamed,
       named: (others, known) => this.#include(others, known),
+      steps: () => this.#knownSteps(),
       progressed: (handled) => {
         for (const id of handled) if (this.#ids.has(id)) this.#handled.add(id);
         this.progress$.next(this.#handled.size);
@@ -139,7 +158,7 @@ class OptimisticAction implements Action {
       },
     };
     parts.overlays.add(this.#overlay);
-    if (restoredKey === undefined) parts.queue.add(this.queued);
+    if (restored === undefined) parts.queue.add(this.queued);
   }
 
   #include(others: readonly string[], known: KnownEmails): void {
@@ -152,21 +171,36 @@ class OptimisticAction implements Action {
     }
   }
 
+  get key(): string {
+    return this.queued.key;
+  }
+
+  steps(): readonly UndoStep[] | undefined {
+    return this.queued.unnamed === undefined ? this.#knownSteps() : undefined;
+  }
+
+  #knownSteps(): readonly UndoStep[] | undefined {
+    if (this.#change.kind === 'delete' || this.#known.size < this.#ids.size) return undefined;
+    return this.#inverse(this.#isStopped ? this.#handled : this.#ids);
+  }
+
+  stop(): void {
+    if (this.#isDone || this.#isRefused) return;
+    this.#isStopped = true;
+    if (this.#withdraw()) this.#isDone = true;
+    else this.#parts.queue.stop(this.queued);
+  }
+
   undo(): Promise<void> {
     this.#undone ??= this.#takeBack();
     return this.#undone;
   }
 
   async #takeBack(): Promise<void> {
-    if (this.#parts.queue.withdraw(this.queued)) {
-      this.#end();
-      this.progress$.complete();
-      this.#finish();
-      return;
-    }
+    if (this.#withdraw()) return;
     this.#parts.queue.stop(this.queued);
     if (this.#isKnownBefore) {
-      await this.#carryOut(this.#inverse(this.#ids));
+      await carryOut(this.#inverse(this.#ids), this.#parts);
       return;
     }
     const isDone = await this.done.then(
@@ -175,9 +209,18 @@ class OptimisticAction implements Action {
     );
     // One that was refused half way is taken back where it was carried out.
     if (!isDone && this.#handled.size === 0) return;
-    const inverse = this.#inverse(isDone ? this.#ids : this.#handled);
+    const inverse = this.#inverse(isDone && !this.#isStopped ? this.#ids : this.#handled);
     if (isDone) this.#end();
-    await this.#carryOut(inverse);
+    await carryOut(inverse, this.#parts);
+  }
+
+  /** False when something of it may have been sent. */
+  #withdraw(): boolean {
+    if (!this.#parts.queue.withdraw(this.queued)) return false;
+    this.#end();
+    this.progress$.complete();
+    this.#finish();
+    return true;
   }
 
   /**
@@ -185,13 +228,8 @@ class OptimisticAction implements Action {
    * the action has changed nothing.
    */
   get #isKnownBefore(): boolean {
-    if (this.#isDone || this.#isRefused || this.queued.unnamed !== undefined) return false;
+    if (this.#isDone || this.#isRefused || this.#isStopped || this.queued.unnamed !== undefined) return false;
     return this.#change.kind !== 'delete' && this.#ids.size <= BULK && this.#known.size === this.#ids.size;
-  }
-
-  async #carryOut(changes: readonly (readonly [Change, readonly string[]])[]): Promise<void> {
-    const actions = changes.map(([change, ids]) => new OptimisticAction(ids, change, this.#parts));
-    await Promise.all(actions.map(({ done }) => done));
   }
 
   #hear(event: ClientEvent): void {
@@ -221,16 +259,16 @@ class OptimisticAction implements Action {
   }
 
   /** The changes that restore what was, each with its emails. */
-  #inverse(ids: ReadonlySet<string>): readonly (readonly [Change, readonly string[]])[] {
-    const groups = new Map<string, [Change, string[]]>();
-    for (const id of ids) {
-      for (const change of this.#inverseOf(this.#before.get(id))) {
-        const key = JSON.stringify(change);
-        const group = groups.get(key) ?? [change, []];
-        group[1].push(id);
-        groups.set(key, group);
-      }
-    }
+  #inverse(ids: ReadonlySet<string>): readonly UndoStep[] {
+    const groups = new Map<string, { readonly change: Change; readonly ids: string[] }>();
+    const add = (change: Change, id: string) => {
+      const key = JSON.stringify(change);
+      const group = groups.get(key) ?? { change, ids: [] };
+      group.ids.push(id);
+      groups.set(key, group);
+    };
+    for (const step of this.#earlier) for (const id of step.ids) if (ids.has(id)) add(step.change, id);
+    for (const id of ids) for (const change of this.#inverseOf(this.#before.get(id))) add(change, id);
     return [...groups.values()];
   }
 
@@ -249,22 +287,35 @@ class OptimisticAction implements Action {
         return before?.folderIds?.includes(change.labelId) ? [{ kind: 'label', labelId: change.labelId }] : [];
       case 'move':
         return this.#inverseOfMove(change, before?.folderIds ?? []);
+      // No action of a user is a copy: it only takes back a move.
+      case 'copy':
+        return [];
       case 'delete':
         throw new Error('Emails that were deleted for good do not come back.');
     }
   }
 
-  /** Back to the folder that the email has left, and its labels. */
-  #inverseOfMove({ to, from }: Extract<Change, { kind: 'move' }>, before: readonly string[]): readonly Change[] {
-    const { folder } = this.#parts;
-    const isLabel = (id: string) => folder(id)?.role === 'label';
-    const left = from === undefined ? before : before.filter((id) => id === from);
-    const [home] = left.filter((id) => id !== to && !isLabel(id));
-    const lost = left.filter((id) => id !== to && isLabel(id));
-    const wasThere = before.includes(to);
-    const back: Change[] = lost.map((labelId) => ({ kind: 'label', labelId }));
-    if (home !== undefined) return [{ kind: 'move', to: home, ...(wasThere ? {} : { from: to }) }, ...back];
-    return isLabel(to) && !wasThere ? [{ kind: 'unlabel', labelId: to }, ...back] : back;
+  /** Back to the folders and labels that the email has left. */
+  #inverseOfMove(change: Extract<Change, { kind: 'move' }>, before: readonly string[]): readonly Change[] {
+    const { to } = change;
+    const isLabel = (id: string) => this.#parts.folder(id)?.role === 'label';
+    const left = before.filter((id) => this.#isLeft(id, change));
+    const homes = left.filter((id) => !isLabel(id));
+    const labels: Change[] = left.filter(isLabel).map((labelId) => ({ kind: 'label', labelId }));
+    const copies = (ids: readonly string[]): Change[] => ids.map((id) => ({ kind: 'copy', to: id }));
+    if (before.includes(to)) return [...copies(homes), ...labels];
+    const [home, ...others] = homes;
+    if (home !== undefined) return [{ kind: 'move', to: home, from: to }, ...copies(others), ...labels];
+    return isLabel(to) ? [{ kind: 'unlabel', labelId: to }, ...labels] : labels;
+  }
+
+  /** Whether the move takes an email out of this folder or label. */
+  #isLeft(id: string, { to, from }: Extract<Change, { kind: 'move' }>): boolean {
+    if (id === to) return false;
+    if (from !== undefined) return id === from;
+    const [role, target] = [this.#parts.folder(id)?.role, this.#parts.folder(to)?.role];
+    if (target === 'label') return role === 'inbox' || role === 'trash' || role === 'junk';
+    return role !== 'label' || target === undefined || target === 'trash' || target === 'junk';
   }
 
   /** The overlay goes when lists have the change; without a connection they get it with the next one. */

@@ -12,7 +12,9 @@ export type Change =
   | { readonly kind: 'move'; readonly to: string; readonly from?: string | undefined }
   /** `from`: emails that are in none of these folders stay. */
   | { readonly kind: 'delete'; readonly from?: readonly string[] | undefined }
-  | { readonly kind: 'label' | 'unlabel'; readonly labelId: string };
+  | { readonly kind: 'label' | 'unlabel'; readonly labelId: string }
+  /** Into a further folder. */
+  | { readonly kind: 'copy'; readonly to: string };
 
 /** The fields of an email that actions change; list items and details have them. */
 export interface Changeable {
@@ -132,6 +134,10 @@ export class Overlays {
         return this.#placed(email, this.#foldersAfter(email, change));
       case 'label':
         return this.#placed(email, [...new Set([...email.folderIds, change.labelId])]);
+      case 'copy': {
+        const target = this.#folder(change.to);
+        return target === undefined ? email : this.#placed(email, [...new Set([...email.folderIds, target.id])]);
+      }
       case 'unlabel':
         return this.#placed(
           email,

@@ -171,6 +171,13 @@ export interface BulkMove {
   readonly fromFolderId?: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | undefined;
 }
 
+export interface BulkCopy {
+  /** Ids of emails; ids of no email of the account are ignored */
+  readonly emailIds: readonly string[];
+  /** Id of a label or folder, or a role of the system */
+  readonly folderId: string | 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk';
+}
+
 export interface BulkLabel {
   /** Ids of emails; ids of no email of the account are ignored */
   readonly emailIds: readonly string[];
@@ -188,7 +195,7 @@ export interface BulkDelete {
 }
 
 export interface FoundGroups {
-  /** All emails that match */
+  /** All emails that match; with `before`, those that are older */
   readonly totalCount: number;
   readonly groups: readonly {
     readonly emailIds: readonly string[];
@@ -197,6 +204,8 @@ export interface FoundGroups {
     readonly folderIds: readonly string[];
   }[];
   readonly threads?: readonly (readonly number[])[] | undefined;
+  /** There are older ones: the same request with `before` goes on */
+  readonly next?: string | undefined;
 }
 
 export interface Contact {
@@ -1104,6 +1113,13 @@ export interface Paths {
       readonly reply: ChangeCount;
     };
   };
+  '/api/emails/bulk/copy': {
+    /** Put up to 1,000 emails into another folder as well. */
+    readonly POST: {
+      readonly body: BulkCopy;
+      readonly reply: ChangeCount;
+    };
+  };
   '/api/emails/bulk/label': {
     /** Put a label on up to 1,000 emails, or take it off. */
     readonly POST: {
@@ -1260,6 +1276,8 @@ export interface Paths {
         readonly groupByThread?: boolean | undefined;
         /** Ids of emails, up to 100 with commas between: with `groupByThread` and `folder`, only the rows that have one of them */
         readonly rowsOf?: string | undefined;
+        /** `next` of the reply before: only older emails, or rows; not with `rowsOf` */
+        readonly before?: string | undefined;
       };
       readonly reply: FoundGroups;
     };

@@ -159,6 +159,47 @@ test('what is refused later is told and put right; for somebody else nothing is 
   t.is(next.sent.length, 2);
 });
 
+test('the next client takes back what waits: unsent it is forgotten, else all emails come back, with those that had no name', async (t) => {
+  const window = new MemoryStorage();
+  const first = world(three(), new KeptAccount(window));
+  await first.storage.confirm(profile);
+  first.replies.push(silence);
+  const unnamed = { query: { folder: 'inbox', groupByThread: true }, items: [['c', 'a']] };
+  const moved = first.act.move(['a', 'b', 'c'], { to: 'archive' }, { find: () => undefined, unnamed });
+  const flagged = first.act.flag(['a'], true);
+  t.is(moved.steps(), undefined);
+  await until(() => first.sent.length === 1);
+  await stored(first);
+  window.end();
+
+  const of = { isRead: false, isFlagged: false, folderIds: ['inbox-id', 'folder-id'] };
+  const found = { totalCount: 3, groups: [{ emailIds: ['c', 'hidden', 'a'], ...of }], threads: [[0, 1, 2]] };
+  const next = world([], new KeptAccount(new MemoryStorage(window)));
+  let answer = () => {};
+  next.replies.push(() => new Promise((resolve) => (answer = () => resolve(found))));
+  await next.storage.assume();
+  await until(() => next.sent.length === 1);
+  await (await next.act.restored(flagged.key))!.undo();
+  t.is(await next.act.restored('another'), undefined);
+  answer();
+  const restored = (await next.act.restored(moved.key))!;
+  await restored.done;
+  const steps = [
+    { change: { kind: 'move', to: 'inbox-id', from: 'archive-id' }, ids: ['a', 'b', 'c', 'hidden'] },
+    { change: { kind: 'copy', to: 'folder-id' }, ids: ['hidden'] },
+  ];
+  t.deepEqual(restored.steps(), steps);
+  await restored.undo();
+  t.deepEqual(
+    next.sent.slice(1).map(({ body }) => body),
+    [
+      { emailIds: ['a', 'b', 'c', 'hidden'], folderId: 'archive-id' },
+      { emailIds: ['a', 'b', 'c', 'hidden'], folderId: 'inbox-id', fromFolderId: 'archive-id' },
+      { emailIds: ['hidden'], folderId: 'folder-id' },
+    ],
+  );
+});
+
 test('emails that nobody could name are named by the server when the action is sent, and come back with the others', async (t) => {
   const window = new MemoryStorage();
   const first = world(three(), new KeptAccount(window));

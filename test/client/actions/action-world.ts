@@ -62,7 +62,7 @@ export function world(items: readonly EmailListItem[], storage = new KeptAccount
   const link = { events$, isLive: true, opened$: new Subject<void>(), state$: new BehaviorSubject('live') };
   const queue = new ActionQueue(rest as never, storage);
   const known = (id: string) => items.find((item) => item.id === id);
-  const parts: ActionParts = { queue, overlays, link: link as never, folder: find, find: known };
+  const parts: ActionParts = { queue, overlays, link: link as never, folder: find, find: known, restored: new Map() };
   const act = actionsOf(parts);
   const lateRefusals: LateRefusal[] = [];
   storage.taken$.subscribe((values) => restoreActions(values, parts, (refusal) => lateRefusals.push(refusal)));

@@ -274,3 +274,67 @@ test('while the server has not answered, what takes an action back shows at once
   t.deepEqual(sent.at(-1)!.body, { emailIds: ['a'], folderId: 'inbox-id', fromFolderId: 'archive-id' });
   t.deepEqual(idsOf(view({ folder: 'inbox' })), ['a', 'b', 'c']);
 });
+
+test('undo brings an email back to all of its folders, by steps that a later run of the client carries out as well', async (t) => {
+  const placed = (id: string, ...folderIds: string[]) => emailItem({ id, isRead: false }, { folderIds });
+  const mail = () => [placed('a', 'inbox-id', 'folder-id'), placed('b', 'inbox-id', 'archive-id', 'label-id')];
+  const { act, sent, view } = world(mail());
+  const action = act.move(['a', 'b'], { to: 'archive' });
+  const steps = action.steps()!;
+  await action.done;
+  t.deepEqual(action.steps(), steps);
+  sent.length = 0;
+  await action.undo();
+  const requests = [
+    ['move', { emailIds: ['a'], folderId: 'inbox-id', fromFolderId: 'archive-id' }],
+    ['copy', { emailIds: ['a'], folderId: 'folder-id' }],
+    ['copy', { emailIds: ['b'], folderId: 'inbox-id' }],
+  ];
+  const told = (all: typeof sent) => all.map(({ path, body }) => [path.replace('/api/emails/bulk/', ''), body]);
+  t.deepEqual(told(sent), requests);
+  t.deepEqual(view().items[0]!.folderIds.toSorted(), ['folder-id', 'inbox-id']);
+
+  const later = world([]);
+  await later.act.carryOut(JSON.parse(JSON.stringify(steps)));
+  t.deepEqual(told(later.sent), requests);
+
+  // A move to a label leaves the inbox alone.
+  sent.length = 0;
+  const labelled = act.move(['a'], { to: 'label' });
+  await labelled.done;
+  await labelled.undo();
+  t.deepEqual(told(sent.slice(1)), [['move', { emailIds: ['a'], folderId: 'inbox-id', fromFolderId: 'label-id' }]]);
+  t.is(act.delete(['a']).steps(), undefined);
+  t.is(act.move(['unknown'], { to: 'archive' }).steps(), undefined);
+});
+
+test('what is stopped stays as it is, and undo takes back what was carried out', async (t) => {
+  const { act, sent, replies } = world([]);
+  const ids = Array.from({ length: 2_500 }, (_, i) => `${i}`);
+  const known = { isRead: false, isFlagged: false, folderIds: ['inbox-id'] };
+  let answer = () => {};
+  replies.push(() => new Promise<void>((resolve) => (answer = resolve)));
+  const action = act.markRead(ids, true, { find: () => known });
+  // It goes with the other one, and goes on.
+  const other = act.markRead(['2400', 'more'], true);
+  await until(() => sent.length === 1);
+  action.stop();
+  answer();
+  await Promise.all([action.done, other.done]);
+  const idsIn = (body: unknown) => (body as { readonly emailIds: readonly string[] }).emailIds;
+  t.deepEqual(idsIn(sent[1]!.body), ['2400', 'more']);
+  t.is(sent.length, 2);
+  const handled = [...ids.slice(0, 1_000), '2400'];
+  t.deepEqual(action.steps(), [{ change: { kind: 'mark', isRead: false }, ids: handled }]);
+  await action.undo();
+  t.deepEqual(
+    sent.slice(2).flatMap(({ body }) => idsIn(body)),
+    handled,
+  );
+
+  const unsent = act.markRead(['x'], true);
+  unsent.stop();
+  await unsent.done;
+  await unsent.undo();
+  t.is(sent.length, 4);
+});

@@ -39,3 +39,27 @@ test('rows are asked for by their emails, 100 at once', async (t) => {
   t.deepEqual([found.total, found.ids], [4, ['a2', 'a1', 'b2', 'b1']]);
   t.deepEqual(found.thread('b1'), ['b2', 'b1']);
 });
+
+test('a long list is read in parts, which says how far it is, and can be ended', async (t) => {
+  const part = (emailIds: readonly string[], next?: string) => ({ totalCount: 5, groups: [{ emailIds, ...of }], next });
+  const parts = [part(['e', 'd'], '2-d'), part(['c', 'b'], '1-b'), part(['a'])];
+  const { queries, rest } = server(...parts);
+  const told: number[][] = [];
+  const found = await foundEmails(rest, { q: 'x' }, undefined, { progress: (...of) => told.push(of) });
+  t.deepEqual(queries, [{ q: 'x' }, { q: 'x', before: '2-d' }, { q: 'x', before: '1-b' }]);
+  t.deepEqual([found.total, found.ids], [5, ['e', 'd', 'c', 'b', 'a']]);
+  t.deepEqual(told, [
+    [2, 5],
+    [4, 5],
+  ]);
+
+  const stop = new AbortController();
+  const stopped = server(...parts);
+  const options = { progress: () => stop.abort(), signal: stop.signal };
+  await t.throwsAsync(foundEmails(stopped.rest, { q: 'x' }, undefined, options), { any: true, name: 'AbortError' });
+  t.is(stopped.queries.length, 1);
+
+  // A server of 0.2.0 gives the newest ones again.
+  const old = server(parts[0]!, parts[0]!);
+  t.deepEqual((await foundEmails(old.rest, { q: 'x' })).ids, ['e', 'd']);
+});

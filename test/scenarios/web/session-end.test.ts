@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 
 /** An offer to undo that outlives a reload of the page. */
 const OFFER = `sessionStorage.setItem('mansio.undo', JSON.stringify({
-  text: 'Moved by Bob', until: Date.now() + 600_000, inverses: [] }))`;
+  text: 'Moved by Bob', until: Date.now() + 600_000, undo: { puts: [] } }))`;
 const KEPT = `[sessionStorage.getItem('mansio.undo'), localStorage.getItem('mansio.searches')]`;
 
 interface Drafts {

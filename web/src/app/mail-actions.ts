@@ -1,7 +1,7 @@
 // What people do with emails, those of whole threads where rows are threads: each action shows its result at once, offers to undo it, and
 // says so when the server refuses it.
 import { signal } from '@preact/signals';
-import type { Action, EmailDetail, Folder } from '../../../src/client/index.js';
+import { type Action, type EmailDetail, type Folder, Refusal } from '../../../src/client/index.js';
 import { makeFolder, makeLabel } from '../folders/folder-changes.js';
 import { folderName } from '../folders/folder-name.js';
 import { nextColor } from '../folders/label-colors.js';
@@ -10,7 +10,7 @@ import { failed, sayFailed } from './failure.js';
 import { withEmail } from './route.js';
 import { go } from './router.js';
 import type { Store } from './store.js';
-import { type Inverse, undo } from './undo.js';
+import { type KeptUndo, undo } from './undo.js';
 
 /** The emails whose deletion for good waits for an answer (delete-question.tsx asks). */
 export const inQuestion = signal<readonly string[]>([]);
@@ -59,12 +59,11 @@ export function trash(store: Store, ids: readonly string[]): void {
 export function moveTo(store: Store, to: string, ids: readonly string[], name?: string): void {
   if (ids.length === 0) return;
   const folder = store.folder(to);
-  const inverses = movesBack(store, ids, folder);
   const found = store.list.forAction(ids);
   const count = store.list.countOf(ids);
   leaveRows(store, ids);
   const text = t('list.moved', { count, folder: folder ? folderName(folder) : (name ?? to) });
-  settle(store, store.client.act.move(ids, { to }, found), ids, text, inverses);
+  settle(store, store.client.act.move(ids, { to }, found), ids, text);
 }
 
 export function deleteForGood(store: Store, ids: readonly string[]): void {
@@ -74,17 +73,16 @@ export function deleteForGood(store: Store, ids: readonly string[]): void {
   // Without a connection it is sent later, when somebody may have taken an email out again.
   const action = store.client.act.delete(ids, { from: ['trash', 'junk'] }, found);
   const said = t('list.deleted', { count });
-  if (count > ONE_REQUEST) undo.during({ text: said }, { total: count, ...action });
-  action.done.then(() => undo.say(said), sayFailed);
+  const isLong = count > ONE_REQUEST;
+  if (isLong) undo.during({ text: said }, runOf(action, count));
+  action.done.then(() => isLong || undo.say(said), sayFailed);
 }
 
 export function setRead(store: Store, isRead: boolean, ids: readonly string[]): void {
   if (ids.length === 0) return;
   const { client, list } = store;
   const text = t(isRead ? 'list.markedRead' : 'list.markedUnread', { count: list.countOf(ids) });
-  const changed = ids.filter((id) => list.known(id)?.isRead === !isRead);
-  const action = client.act.markRead(ids, isRead, list.forAction(ids));
-  settle(store, action, ids, text, [{ act: 'markRead', ids: changed, isRead: !isRead }]);
+  settle(store, client.act.markRead(ids, isRead, list.forAction(ids)), ids, text);
 }
 
 /** Marks an email that is opened as read, with all emails of its row. */
@@ -117,28 +115,21 @@ export function toggleFlag(store: Store, all: readonly string[]): void {
   const isFlagged = bare.length > 0;
   const ids = isFlagged ? bare.map(([newest]) => newest!) : all;
   const text = t(isFlagged ? 'list.flagged' : 'list.unflagged', { count: isFlagged ? ids.length : list.countOf(ids) });
-  const changed = ids.filter((id) => list.known(id)?.isFlagged === !isFlagged);
   // One email of each row gets the flag.
   const found = isFlagged ? { find: (id: string) => list.known(id) } : list.forAction(ids);
-  const action = store.client.act.flag(ids, isFlagged, found);
-  settle(store, action, ids, text, [{ act: 'flag', ids: changed, isFlagged: !isFlagged }]);
+  settle(store, store.client.act.flag(ids, isFlagged, found), ids, text);
 }
 
 /** Puts the label on all, or takes it off when all have it. */
 export function toggleLabel(store: Store, label: Pick<Folder, 'id' | 'name'>, ids: readonly string[]): void {
   if (ids.length === 0) return;
   const { client, list } = store;
-  const without = ids.filter((id) => !list.known(id)?.folderIds.includes(label.id));
   const labelId = label.id;
+  const haveAll = ids.every((id) => list.known(id)?.folderIds.includes(labelId));
   const found = list.forAction(ids);
   const values = { count: list.countOf(ids), label: label.name };
-  if (without.length === 0) {
-    const inverses = [{ act: 'label', ids, labelId }] as const;
-    settle(store, client.act.unlabel(ids, labelId, found), ids, t('list.unlabelled', values), inverses);
-  } else {
-    const inverses = [{ act: 'unlabel', ids: without, labelId }] as const;
-    settle(store, client.act.label(ids, labelId, found), ids, t('list.labelled', values), inverses);
-  }
+  if (haveAll) settle(store, client.act.unlabel(ids, labelId, found), ids, t('list.unlabelled', values));
+  else settle(store, client.act.label(ids, labelId, found), ids, t('list.labelled', values));
 }
 
 /** Makes a label or a folder, and puts the emails there. */
@@ -161,46 +152,33 @@ export async function makeAndUse(
   }
 }
 
-/** Takes back what was done before the page was loaded again. */
-export async function takeBack({ client: { act } }: Store, inverses: readonly Inverse[]): Promise<void> {
-  const actions = inverses.map((inverse) => {
-    switch (inverse.act) {
-      case 'move':
-        return act.move(inverse.ids, { to: inverse.to });
-      case 'markRead':
-        return act.markRead(inverse.ids, inverse.isRead);
-      case 'flag':
-        return act.flag(inverse.ids, inverse.isFlagged);
-      default:
-        return act[inverse.act](inverse.ids, inverse.labelId);
-    }
-  });
-  await Promise.all(actions.map(({ done }) => done));
+/** Shows the offer to undo what was done before the page was loaded again. */
+export function resumeUndo(store: Store): void {
+  const kept = undo.resume((left) => takeBack(store, left));
+  if (kept === undefined || !('key' in kept) || kept.steps !== undefined) return;
+  // Emails of the action have no name yet; when it is carried out they have, and the page may be loaded once more.
+  store.client.act
+    .restored(kept.key)
+    .then((action) => action && keepWhenDone(action))
+    .catch(() => {});
 }
 
-/** What brings emails back to their folders and labels; undefined when one has several folders, or is not known. */
-function movesBack(store: Store, ids: readonly string[], to: Folder | undefined): readonly Inverse[] | undefined {
-  const byFolder = new Map<string, string[]>();
-  const byLabel = new Map<string, string[]>();
-  const losesLabels = to?.role === 'trash' || to?.role === 'junk';
-  for (const id of ids) {
-    const folderIds = store.list.known(id)?.folderIds ?? [];
-    const isLabel = (folderId: string) => store.folder(folderId)?.role === 'label';
-    const own = folderIds.filter((folderId) => !isLabel(folderId));
-    if (own.length !== 1) return undefined;
-    addTo(byFolder, own[0]!, id);
-    if (losesLabels) for (const labelId of folderIds.filter(isLabel)) addTo(byLabel, labelId, id);
+/** @throws Refusal, NetworkFault */
+async function takeBack({ client }: Store, kept: KeptUndo): Promise<void> {
+  if ('puts' in kept) {
+    await Promise.all(
+      kept.puts.map((put) =>
+        put.path === '/api/labels/{id}'
+          ? client.request('PUT', put.path, { params: { id: put.id }, body: put.body })
+          : client.request('PUT', put.path, { params: { id: put.id }, body: put.body }),
+      ),
+    );
+    return;
   }
-  return [
-    ...[...byFolder].map(([folder, moved]) => ({ act: 'move', ids: moved, to: folder }) as const),
-    ...[...byLabel].map(([labelId, labelled]) => ({ act: 'label', ids: labelled, labelId }) as const),
-  ];
-}
-
-function addTo(groups: Map<string, string[]>, key: string, id: string): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [id]);
-  else group.push(id);
+  const action = await client.act.restored(kept.key);
+  if (action !== undefined) await action.undo();
+  else if (kept.steps !== undefined) await client.act.carryOut(kept.steps);
+  else throw new Refusal(409, { title: t('undo.tooLate') });
 }
 
 /** The keys go on at the row after those that leave the list, and an open email that leaves it is closed. */
@@ -217,19 +195,14 @@ function leaveRows(store: Store, ids: readonly string[]): void {
   if (openId !== undefined && gone.has(openId)) go(withEmail(list.route.peek(), undefined));
 }
 
-function settle(
-  { list }: Store,
-  action: Action,
-  ids: readonly string[],
-  text: string,
-  inverses?: readonly Inverse[],
-): void {
+function settle({ list }: Store, action: Action, ids: readonly string[], text: string): void {
   const count = list.countOf(ids);
-  // A page that is loaded again does not know emails without a name.
-  const isKept = inverses !== undefined && count === ids.length;
-  const offer = { text, undo: () => action.undo(), ...(isKept && { inverses }) };
-  if (count > ONE_REQUEST) undo.during(offer, { total: count, ...action });
+  const kept = () => keptOf(action);
+  const offer = { text, undo: () => action.undo(), kept };
+  if (count > ONE_REQUEST) undo.during(offer, runOf(action, count));
   else undo.offer(offer);
+  // The server names emails that had no name.
+  if (count > ids.length) void keepWhenDone(action);
   let handled = 0;
   action.progress$.subscribe((count) => {
     handled = count;
@@ -237,3 +210,19 @@ function settle(
   // What was carried out before the refusal can be taken back.
   action.done.catch((error) => (handled > 0 ? undo.offer({ ...offer, text: failed(error) }) : sayFailed(error)));
 }
+
+const keptOf = (action: Action): KeptUndo => ({ key: action.key, steps: action.steps() });
+
+function keepWhenDone(action: Action): Promise<void> {
+  return action.done.then(
+    () => undo.keepAgain(action.key, () => keptOf(action)),
+    () => {},
+  );
+}
+
+const runOf = (action: Action, total: number) => ({
+  total,
+  progress$: action.progress$,
+  done: action.done,
+  stop: () => action.stop(),
+});

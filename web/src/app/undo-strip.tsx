@@ -21,6 +21,11 @@ export function UndoStrip() {
         <div class="undo-strip">
           <span>{shown.text}</span>
           {shown.progress && <Progress {...shown.progress} />}
+          {shown.stop && (
+            <button type="button" onClick={shown.stop}>
+              {t('undo.stop')}
+            </button>
+          )}
           {shown.undo && (
             <button type="button" onClick={() => void takeBack().then(focusRow)}>
               {t('undo.undo')}{' '}

@@ -2,20 +2,26 @@
 // a reload of the page when the action says what takes it back in words that can be kept.
 import { signal } from '@preact/signals';
 import type { Observable } from 'rxjs';
+import type { ChangedFolder, LabelInput, UndoStep } from '../../../src/client/index.js';
+import { t } from '../i18n/t.js';
 
-/** What takes an action back: the same in a page that was loaded again. */
-export type Inverse =
-  | { readonly act: 'move'; readonly ids: readonly string[]; readonly to: string }
-  | { readonly act: 'markRead'; readonly ids: readonly string[]; readonly isRead: boolean }
-  | { readonly act: 'flag'; readonly ids: readonly string[]; readonly isFlagged: boolean }
-  | { readonly act: 'label' | 'unlabel'; readonly ids: readonly string[]; readonly labelId: string };
+/** What takes an action back in a page that was loaded again, as JSON. */
+export type KeptUndo =
+  /** An action on emails. The client has it by its key while the server has not answered; `steps` are there when all emails are known. */
+  | { readonly key: string; readonly steps?: readonly UndoStep[] | undefined }
+  /** A change of labels and folders: what they were. */
+  | { readonly puts: readonly Put[] };
+
+export type Put =
+  | { readonly path: '/api/labels/{id}'; readonly id: string; readonly body: LabelInput }
+  | { readonly path: '/api/folders/{id}'; readonly id: string; readonly body: ChangedFolder };
 
 export interface UndoOffer {
   /** What has been done, such as “Moved to Archive”. */
   readonly text: string;
   undo(): Promise<unknown>;
-  /** Without these the offer ends with the page. */
-  readonly inverses?: readonly Inverse[];
+  /** Without it the offer ends with the page. */
+  readonly kept?: () => KeptUndo;
   /** How long the offer stands; ten seconds without it. */
   readonly ms?: number;
 }
@@ -26,6 +32,8 @@ export interface Strip {
   readonly undo?: () => Promise<unknown>;
   /** How far an action on many emails is. */
   readonly progress?: { readonly done: number; readonly total: number };
+  /** Ends it where it is. */
+  readonly stop?: () => void;
 }
 
 /** An action on many emails while it is carried out. */
@@ -33,12 +41,13 @@ export interface Run {
   readonly total: number;
   readonly progress$: Observable<number>;
   readonly done: Promise<void>;
+  stop(): void;
 }
 
 interface Kept {
   readonly text: string;
   readonly until: number;
-  readonly inverses: readonly Inverse[];
+  readonly undo: KeptUndo;
 }
 
 const OFFER_MS = 10_000;
@@ -50,36 +59,46 @@ const KEPT = 'mansio.undo';
 export const takingBack = { is: false };
 export const strip = signal<Strip | undefined>(undefined);
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** What is shown offers to undo this, until then (ms since the epoch). */
+let offered: { readonly kept: () => KeptUndo; readonly text: string; readonly until: number } | undefined;
 
 export const undo = {
-  offer({ text, undo, inverses, ms = OFFER_MS }: UndoOffer): void {
+  offer({ text, undo, kept, ms = OFFER_MS }: UndoOffer): void {
     show({ text, undo }, ms);
-    keep(text, ms, inverses);
+    keep(text, Date.now() + ms, kept);
   },
 
-  /** Says how far the action is; the offer stands for ten seconds from its end on. Without `undo` it only says that it has ended. */
-  during(
-    { text, undo: takeBack, inverses }: Pick<UndoOffer, 'text' | 'inverses'> & Partial<UndoOffer>,
-    { total, progress$, done }: Run,
-  ): void {
-    const at = (count: number): Strip => ({
-      text,
-      progress: { done: count, total },
-      ...(takeBack && { undo: takeBack }),
-    });
-    let shown = at(0);
+  /** What takes the action back may be known only now: it is kept where the offer that stands is for it. */
+  keepAgain(key: string, kept: () => KeptUndo): void {
+    const before = offered?.kept();
+    if (offered !== undefined && before !== undefined && 'key' in before && before.key === key)
+      keep(offered.text, offered.until, kept);
+  },
+
+  /**
+   * Says how far the action is, and can stop it; the offer stands for ten seconds from its end on. Without `undo` it only says that it has
+   * ended.
+   */
+  during({ text, undo: takeBack, kept }: Pick<UndoOffer, 'text'> & Partial<UndoOffer>, run: Run): void {
+    const { total, progress$, done } = run;
+    let handled = 0;
+    const stop = () => run.stop();
+    const at = (): Strip => ({ text, progress: { done: handled, total }, stop, ...(takeBack && { undo: takeBack }) });
+    let shown = at();
     show(shown, RUN_MS);
-    keep(text, RUN_MS, inverses);
+    keep(text, Date.now() + RUN_MS, kept);
     const isShown = () => strip.peek() === shown;
     progress$.subscribe((count) => {
+      handled = count;
       if (!isShown()) return;
-      shown = at(count);
+      shown = at();
       strip.value = shown;
     });
     const ended = () => {
       if (!isShown()) return;
-      if (takeBack === undefined) undo.say(text);
-      else undo.offer({ text, undo: takeBack, ...(inverses && { inverses }) });
+      const said = handled < total ? t('undo.stopped', { done: handled, total }) : text;
+      if (takeBack === undefined) undo.say(said);
+      else undo.offer({ text: said, undo: takeBack, ...(kept && { kept }) });
     };
     // Who has asked for the action says that it was refused.
     done.then(ended, () => isShown() && undo.dismiss());
@@ -92,25 +111,29 @@ export const undo = {
 
   dismiss(): void {
     clearTimeout(timer);
+    offered = undefined;
     sessionStorage.removeItem(KEPT);
     strip.value = undefined;
   },
 
   /** Shows the offer of the page before it was loaded again, while it stands. */
-  resume(takeBack: (inverses: readonly Inverse[]) => Promise<unknown>): void {
-    const text = sessionStorage.getItem(KEPT);
-    if (text === null) return;
-    const kept = JSON.parse(text) as Kept;
-    const left = kept.until - Date.now();
-    show({ text: kept.text, undo: () => takeBack(kept.inverses) }, Math.max(0, left));
+  resume(takeBack: (kept: KeptUndo) => Promise<unknown>): KeptUndo | undefined {
+    const json = sessionStorage.getItem(KEPT);
+    if (json === null) return undefined;
+    const { text, until, undo: kept } = JSON.parse(json) as Kept;
+    const left = until - Date.now();
+    show({ text, undo: () => takeBack(kept) }, Math.max(0, left));
+    if (left <= 0) return undefined;
     // The page may be loaded once more.
-    if (left > 0) sessionStorage.setItem(KEPT, text);
+    keep(text, until, () => kept);
+    return kept;
   },
 };
 
-function keep(text: string, ms: number, inverses: readonly Inverse[] | undefined): void {
-  if (inverses === undefined) return;
-  const kept: Kept = { text, until: Date.now() + ms, inverses };
+function keep(text: string, until: number, take: (() => KeptUndo) | undefined): void {
+  if (take === undefined) return;
+  offered = { kept: take, text, until };
+  const kept: Kept = { text, until, undo: take() };
   try {
     sessionStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
@@ -120,6 +143,7 @@ function keep(text: string, ms: number, inverses: readonly Inverse[] | undefined
 
 function show(shown: Strip, ms: number): void {
   clearTimeout(timer);
+  offered = undefined;
   sessionStorage.removeItem(KEPT);
   strip.value = shown;
   timer = setTimeout(undo.dismiss, ms);

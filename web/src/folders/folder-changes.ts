@@ -4,7 +4,7 @@ import type { Folder, Label, LabelInput } from '../../../src/client/index.js';
 import { sayFailed } from '../app/failure.js';
 import { go, route } from '../app/router.js';
 import type { Store } from '../app/store.js';
-import { undo } from '../app/undo.js';
+import { type Put, undo } from '../app/undo.js';
 import { t } from '../i18n/t.js';
 import { type LabelChange, moved, shownLabels, siblingsOf } from './label-order.js';
 
@@ -36,8 +36,14 @@ export async function changeLabel(store: Store, label: Label, draft: LabelDraft)
   undo.offer({
     text: t('organise.labelChanged', { name: draft.name }),
     undo: () => put({ name, color, sortOrder }),
+    kept: keptPuts({ path: LABEL, id, body: { name, color, sortOrder } }),
   });
 }
+
+const LABEL = '/api/labels/{id}' as const;
+const keptPuts =
+  (...puts: readonly Put[]) =>
+  () => ({ puts });
 
 /** Whether a label has neighbours to move to, above and below. */
 export function canMove(store: Store, id: string): { readonly up: boolean; readonly down: boolean } {
@@ -84,7 +90,8 @@ function move(store: Store, id: string, changes: readonly LabelChange[]): void {
     // What restores the order must not overtake what changes it.
     return stored.then(() => put('before'));
   };
-  undo.offer({ text: t('organise.labelMoved', { name }), undo: undoMove });
+  const kept = keptPuts(...changes.map((change) => ({ path: LABEL, id: change.id, body: change.before })));
+  undo.offer({ text: t('organise.labelMoved', { name }), undo: undoMove, kept });
   stored.catch((error: unknown) => {
     store.labels.value = before;
     sayFailed(error);
@@ -104,7 +111,11 @@ export async function changeFolder(store: Store, folder: Folder, draft: FolderDr
   if (draft.name === name && draft.parentId === parentId) return;
   const put = (body: FolderDraft) => store.client.request('PUT', '/api/folders/{id}', { params: { id }, body });
   await put(draft);
-  undo.offer({ text: t('organise.folderChanged', { name: draft.name }), undo: () => put({ name, parentId }) });
+  undo.offer({
+    text: t('organise.folderChanged', { name: draft.name }),
+    undo: () => put({ name, parentId }),
+    kept: keptPuts({ path: '/api/folders/{id}', id, body: { name, parentId } }),
+  });
 }
 
 /** @throws Refusal, NetworkFault */

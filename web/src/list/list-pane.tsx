@@ -117,6 +117,8 @@ function WholeList({ store }: { readonly store: Store }) {
   const { list } = store;
   const { total } = list.view.value;
   const found = list.found.value;
+  const finding = list.finding.value;
+  if (finding !== undefined) return <Finding {...finding} stop={() => list.stopFinding()} />;
   if (found !== undefined) {
     if (found.total === found.ids.length) return null;
     return <p class="list-whole">{t('list.newestSelected', { selected: found.ids.length, total: found.total })}</p>;
@@ -131,6 +133,25 @@ function WholeList({ store }: { readonly store: Store }) {
               total,
               folder: titleOf(store, list.route.value),
             })}
+      </button>
+    </p>
+  );
+}
+
+interface FindingProps {
+  readonly done: number;
+  readonly total: number;
+  readonly stop: () => void;
+}
+
+/** How far the reading of what is to be selected is. */
+function Finding({ done, total, stop }: FindingProps) {
+  return (
+    <p class="list-whole">
+      <progress value={done} max={Math.max(1, total)} aria-label={t('undo.progress')} />
+      <span aria-hidden="true">{t('undo.of', { done, total })}</span>
+      <button type="button" class="button is-plain" onClick={stop}>
+        {t('undo.stop')}
       </button>
     </p>
   );

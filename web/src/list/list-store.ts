@@ -37,6 +37,9 @@ export class ListStore {
   readonly selected = signal<ReadonlySet<string>>(new Set());
   /** What is known of the emails when the whole list was selected; undefined when some are selected. */
   readonly found = signal<FoundEmails | undefined>(undefined);
+  /** How many emails of the whole list are known, while they are read to be selected. */
+  readonly finding = signal<{ readonly done: number; readonly total: number } | undefined>(undefined);
+  #finding: AbortController | undefined;
   readonly #client: MansioClient;
   readonly #cut: CutRows;
   /** The order that was chosen for the lists of this visit. */
@@ -286,14 +289,34 @@ export class ListStore {
 
   /** Selects all emails that the list has now, loaded or not; what comes later is not selected. @throws Refusal, NetworkFault */
   async selectAll(): Promise<void> {
+    if (this.#finding !== undefined) return;
     const query = this.#query.peek();
-    const found = await this.#client.found(JSON.parse(query));
-    // Another list is shown meanwhile.
-    if (query !== this.#query.peek()) return;
-    batch(() => {
-      this.selected.value = new Set(found.ids);
-      this.found.value = found;
-    });
+    const stop = new AbortController();
+    const { signal: stopped } = stop;
+    this.#finding = stop;
+    const progress = (done: number, total: number) => {
+      // Another list is shown meanwhile.
+      if (query !== this.#query.peek()) this.stopFinding();
+      else this.finding.value = { done, total };
+    };
+    try {
+      const found = await this.#client.found(JSON.parse(query), undefined, { progress, signal: stopped });
+      if (query !== this.#query.peek()) return;
+      batch(() => {
+        this.selected.value = new Set(found.ids);
+        this.found.value = found;
+      });
+    } catch (error) {
+      if (!stopped.aborted) throw error;
+    } finally {
+      this.#finding = undefined;
+      this.finding.value = undefined;
+    }
+  }
+
+  /** What was selected before stays selected. */
+  stopFinding(): void {
+    this.#finding?.abort();
   }
 
   get isWholeSelected(): boolean {

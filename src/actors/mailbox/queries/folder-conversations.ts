@@ -22,6 +22,8 @@ interface RowChoice {
   /** Whether an email of the row is flagged. */
   readonly isFlagged?: boolean | undefined;
   readonly isDescending: boolean;
+  /** Whether a row with this newest email is wanted. */
+  readonly isWanted?: ((newest: number) => boolean) | undefined;
 }
 
 interface RowPage {
@@ -97,7 +99,7 @@ class FolderConversations {
     return this.#slots.length * OCTETS_OF_EMAIL + this.#order.length * 4;
   }
 
-  page({ page, pageSize, isRead, isFlagged, isDescending }: RowChoice): RowPage {
+  page({ page, pageSize, isRead, isFlagged, isDescending, isWanted }: RowChoice): RowPage {
     const first = (page - 1) * pageSize;
     const order = this.#order;
     const rows: number[][] = [];
@@ -109,6 +111,7 @@ class FolderConversations {
       const unread = this.#unread[row]!;
       if (isRead !== undefined && isRead !== (unread === 0)) continue;
       if (isFlagged !== undefined && isFlagged !== (this.#flagged[row] === 1)) continue;
+      if (isWanted?.(this.#slots[this.#last[row]!]!) === false) continue;
       if (totalCount >= first && rows.length < pageSize) rows.push(this.#emailsFrom(this.#last[row]!));
       totalCount++;
       unreadCount += unread;

@@ -36,7 +36,9 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
     async foundEmails(state, { groupByThread, rowsOf, ...criteria }) {
       if (groupByThread === true) return foundRows(store, state, criteria, rowsOf);
       const found = await foundPage(state, search, criteria, 1, MOST_FOUND);
-      return 'refusal' in found ? found : { reply: foundGroups(state, found) };
+      if ('refusal' in found) return found;
+      const isCut = found.slots.length < found.totalCount;
+      return { reply: foundGroups(state, { ...found, isCut }) };
     },
 
     async exportCount(state, criteria) {

@@ -47,6 +47,15 @@ export interface SearchCriteria {
   readonly folder?: string | undefined;
   /** Without a folder: emails that only Trash and Junk show are found too. */
   readonly anywhere?: boolean | undefined;
+  /** Only emails that are older than this one. */
+  readonly before?: Place | undefined;
+}
+
+/** A place in the order by time. */
+export interface Place {
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  readonly id: string;
 }
 
 /**
@@ -226,15 +235,23 @@ export async function countExported(
   return count;
 }
 
+/** The lowest slot that does not come before the place, among emails of its time. */
+export function slotAtPlace({ emails }: MailboxState, { id }: Place): number {
+  const last = emails.lastUpTo(id);
+  return last >= 0 && emails.id(last) === id ? last : last + 1;
+}
+
 /** Returns slots in order (by default all) and the bounds of those that lie within the times. */
 function range(
   state: MailboxState,
-  { from, to }: Pick<SearchCriteria, 'from' | 'to'>,
+  { from, to, before }: Pick<SearchCriteria, 'from' | 'to' | 'before'>,
   order: Uint32Array = state.search.order.slots,
 ): readonly [order: Uint32Array, start: number, end: number] {
   const start = from === undefined ? 0 : state.search.order.before(order, from);
   const end = to === undefined ? order.length : state.search.order.before(order, to, Number.POSITIVE_INFINITY);
-  return [order, start, end];
+  if (before === undefined) return [order, start, end];
+  const place = state.search.order.before(order, before.receivedAt, slotAtPlace(state, before));
+  return [order, start, Math.min(end, place)];
 }
 
 /**

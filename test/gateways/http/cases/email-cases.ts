@@ -166,6 +166,20 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     },
     { json: { emailIds: Array(1000).fill(NO_ID), isRead: true }, status: 200 },
   ],
+  'POST /bulk/copy': [
+    {
+      json: { emailIds: [UNREAD_ID, UNREAD_ID.toUpperCase(), NO_ID, BOBS_ID, 'nonsense'], folderId: 'archive' },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 1 }),
+    },
+    {
+      json: { emailIds: [UNREAD_ID], folderId: 'inbox' },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 0 }),
+    },
+    { json: { emailIds: [UNREAD_ID], folderId: NO_FOLDER_ID }, status: 400, fields: ['folderId'] },
+    { json: {}, status: 400, fields: ['emailIds', 'folderId'] },
+  ],
   'POST /bulk/move': [
     {
       json: { emailIds: [UNREAD_ID, UNREAD_ID.toUpperCase(), NO_ID, BOBS_ID, 'nonsense'], folderId: 'Junk' },

@@ -130,6 +130,17 @@ export const SEARCH: Readonly<Record<string, readonly Case[]>> = {
     { path: '/search/ids?groupByThread=true&folder=inbox&q=zoe', status: 400, fields: ['q'] },
     { path: `/search/ids?folder=inbox&rowsOf=${UNREAD_ID}`, status: 400, fields: ['rowsOf'] },
     { path: '/search/ids?groupByThread=true&folder=inbox&rowsOf=1', status: 400, fields: ['rowsOf'] },
+    {
+      path: `/search/ids?before=0-${READ_ID}`,
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { totalCount: 0, groups: [] }),
+    },
+    { path: '/search/ids?before=now', status: 400, fields: ['before'] },
+    {
+      path: `/search/ids?groupByThread=true&folder=inbox&rowsOf=${UNREAD_ID}&before=0-${READ_ID}`,
+      status: 400,
+      fields: ['before'],
+    },
     { path: '/search/ids?page=1', status: 400, fields: ['page'] },
     { path: `/search/ids?folder=${NO_FOLDER_ID}`, status: 400, fields: ['folder'] },
     { path: '/search/ids?anywhere=true&folder=inbox', status: 400, fields: ['anywhere'] },

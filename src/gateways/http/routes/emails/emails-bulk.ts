@@ -1,4 +1,4 @@
-// Marks, flags, moves or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
+// Marks, flags, moves, copies or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
 // email.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
@@ -20,6 +20,7 @@ const emailIds = textList(MOST_IDS, {
 const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
 const bulkFlag = named('BulkFlag', record({ emailIds, isFlagged: flag() }));
 const bulkMove = named('BulkMove', record({ emailIds, folderId: folderName(), fromFolderId: optional(folderName()) }));
+const bulkCopy = named('BulkCopy', record({ emailIds, folderId: folderName() }));
 const bulkLabel = named(
   'BulkLabel',
   record({
@@ -98,6 +99,7 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
         return invalid({ [field]: ['names no folder of this account'] });
       },
     }),
+    copyRoute(base, tags, mailboxes),
     defineRoute({
       method: 'POST',
       path: `${base}/bulk/label`,
@@ -139,6 +141,28 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       },
     }),
   ];
+}
+
+function copyRoute(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${base}/bulk/copy`,
+    summary: 'Put up to 1,000 emails into another folder as well',
+    description:
+      'They stay where they are, and are the same emails in both folders. An email that is in the folder already does not count.',
+    tags,
+    access: WRITE,
+    body: bulkCopy,
+    example: { emailIds: [EXAMPLE_ID], folderId: 'archive' },
+    replies: { 200: changeCount },
+    handler: async ({ principal, body }) => {
+      const payload = { selection: { emailIds: possible(body.emailIds) }, toFolderId: body.folderId };
+      const outcome = await mailboxes.of(principal.accountId).ask('copy', payload);
+      if (outcome.reply !== undefined) return { status: 200, json: { count: outcome.reply.count } };
+      if (outcome.refusal === 'noSuchFolder') return invalid({ folderId: ['names no folder of this account'] });
+      return refused(outcome.refusal);
+    },
+  });
 }
 
 const possible = (ids: readonly string[]): string[] => [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];

@@ -184,6 +184,8 @@ function found(base: string, tags: readonly string[], mailboxes: Mailboxes): Rou
   });
 }
 
+const PLACE = /^(\d{1,16})-([\da-f-]{36})$/i;
+
 /** Query: the ids of what a search finds, or of a list by thread. */
 const finding = {
   ...criteria,
@@ -204,12 +206,19 @@ const finding = {
       },
     ),
   ),
+  before: optional(
+    leaf<string>(
+      'string',
+      (value) => (typeof value === 'string' && placeOf(value) !== undefined) || 'must be a `next` of a reply',
+      { description: '`next` of the reply before: only older emails, or rows; not with `rowsOf`' },
+    ),
+  ),
 };
 
 const foundGroups = named(
   'FoundGroups',
   record({
-    totalCount: whole({ description: 'All emails that match' }),
+    totalCount: whole({ description: 'All emails that match; with `before`, those that are older' }),
     groups: list(
       record({
         emailIds: list(uuid()),
@@ -228,6 +237,7 @@ const foundGroups = named(
         ),
       ),
     ),
+    next: optional(text({ description: 'There are older ones: the same request with `before` goes on' })),
   }),
 );
 
@@ -237,7 +247,7 @@ function foundIds(base: string, tags: readonly string[], mailboxes: Mailboxes): 
     path: `${base}/search/ids`,
     summary: 'Ids of the newest 20,000 emails that match',
     description:
-      'With `groupByThread`, of the newest rows of a list by thread, at most 20,000 emails. Emails that are alike in flags and folders are a group: whoever changes them all with the bulk endpoints knows what they were before.',
+      'With `groupByThread`, of the newest rows of a list by thread, at most 20,000 emails. `before` gives the next 20,000. Emails that are alike in flags and folders are a group: whoever changes them all with the bulk endpoints knows what they were before.',
     tags,
     access: READ,
     query: finding,
@@ -249,26 +259,40 @@ function foundIds(base: string, tags: readonly string[], mailboxes: Mailboxes): 
       if (search === undefined) return { status: 200, json: { totalCount: 0, groups: [] } };
       if ('errors' in search) return invalid(search.errors);
       const { page: _, pageSize: __, ...asked } = search;
+      const before = query.before === undefined ? undefined : placeOf(query.before);
       const outcome = await mailboxes.of(principal.accountId).ask('foundEmails', {
         ...asked,
         ...(query.groupByThread === true && { groupByThread: true }),
         ...(query.rowsOf !== undefined && { rowsOf: query.rowsOf.toLowerCase().split(',') }),
+        ...(before && { before }),
       });
       if (outcome.reply === undefined) return REFUSALS[outcome.refusal]();
-      const { totalCount, groups, threads } = outcome.reply;
-      const json = { totalCount, groups: groups.map(({ ids, ...of }) => ({ emailIds: idsOf(ids), ...of })) };
-      return { status: 200, json: threads === undefined ? json : { ...json, threads } };
+      const { totalCount, groups, threads, next } = outcome.reply;
+      const json = {
+        totalCount,
+        groups: groups.map(({ ids, ...of }) => ({ emailIds: idsOf(ids), ...of })),
+        ...(threads && { threads }),
+        ...(next && { next: `${next.receivedAt}-${next.id}` }),
+      };
+      return { status: 200, json };
     },
   });
 }
 
 /** Rows are of a folder, and chosen by what lists of folders know. */
 function groupingFaults(query: Infer<ReturnType<typeof record<typeof finding>>>): FieldErrors | undefined {
-  const { groupByThread, rowsOf, folder, isRead: _, isFlagged: __, ...others } = query;
+  const { groupByThread, rowsOf, folder, before, isRead: _, isFlagged: __, ...others } = query;
+  if (before !== undefined && rowsOf !== undefined) return { before: ['cannot be used with rowsOf'] };
   if (groupByThread !== true) return rowsOf === undefined ? undefined : { rowsOf: ['needs groupByThread'] };
   if (folder === undefined) return { groupByThread: ['needs a folder'] };
   const other = Object.entries(others).find(([, value]) => value !== undefined);
   return other && { [other[0]]: ['cannot be used with groupByThread'] };
+}
+
+/** The place that a `next` names; undefined for any other text. */
+function placeOf(text: string): { readonly receivedAt: number; readonly id: string } | undefined {
+  const [, receivedAt, id] = PLACE.exec(text) ?? [];
+  return id !== undefined && isUuid(id) ? { receivedAt: Number(receivedAt), id: id.toLowerCase() } : undefined;
 }
 
 function idsOf(packed: string): string[] {
