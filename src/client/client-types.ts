@@ -1,6 +1,6 @@
 // What a client offers: the interface of `mansio/client`.
 import type { Observable } from 'rxjs';
-import type { Change } from './actions/overlays.js';
+import type { Change } from './actions/change.js';
 import type {
   CancelledEmail,
   DeliveryAttempt,

@@ -9,7 +9,7 @@ import { foundEmails } from '../lists/found-emails.js';
 import type { KeptAccount } from '../offline/kept-account.js';
 import { isPassing, Refusal } from '../refusal.js';
 import type { Rest } from '../rest.js';
-import type { Change } from './overlays.js';
+import type { Change } from './change.js';
 
 /** The most emails of one bulk request. */
 export const BULK = 1_000;

@@ -6,7 +6,8 @@ import type { ClientEvent, HubLink } from '../hub/hub-link.js';
 import type { StoredValue } from '../offline/client-storage.js';
 import { isSignedOut } from '../refusal.js';
 import { type ActionQueue, BULK, type QueuedChange, type StoredAction } from './action-queue.js';
-import type { Change, Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
+import type { Change } from './change.js';
+import type { Changeable, FolderFinder, Overlay, Overlays } from './overlays.js';
 
 /** After the reply the lists still get the change: its overlay stays for this time. ms */
 const SETTLE_MS = 2_000;
@@ -82,7 +83,7 @@ const idOf = (folder: string, parts: ActionParts): string => parts.folder(folder
 
 interface ActionOrigin {
   readonly found?: ActionEmails | undefined;
-  /** Of an action of an earlier client, which the caller gives back to the queue. */
+  /** What the storage had of an action of an earlier client, which the caller gives back to the queue. */
   readonly restored?: { readonly key: string; readonly steps?: readonly UndoStep[] | undefined };
 }
 

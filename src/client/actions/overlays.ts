@@ -4,17 +4,7 @@ import { Subject } from 'rxjs';
 import type { ListQuery, ListView } from '../client-types.js';
 import type { EmailListItem, Folder, LabelSummary, ThreadRowEmail } from '../generated/rest.js';
 import { folderOf, isSearch } from '../lists/list-query.js';
-
-/** What an action does to each of its emails. Folders are ids or roles. */
-export type Change =
-  | { readonly kind: 'mark'; readonly isRead: boolean }
-  | { readonly kind: 'flag'; readonly isFlagged: boolean }
-  | { readonly kind: 'move'; readonly to: string; readonly from?: string | undefined }
-  /** `from`: emails that are in none of these folders stay. */
-  | { readonly kind: 'delete'; readonly from?: readonly string[] | undefined }
-  | { readonly kind: 'label' | 'unlabel'; readonly labelId: string }
-  /** Into a further folder. */
-  | { readonly kind: 'copy'; readonly to: string };
+import type { Change } from './change.js';
 
 /** The fields of an email that actions change; list items and details have them. */
 export interface Changeable {

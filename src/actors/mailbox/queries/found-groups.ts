@@ -4,7 +4,7 @@ import { FLAGGED, SEEN } from '../../../mail-format/flags.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { Reply } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
-import { folderNamed, type Place, slotAtPlace } from '../search/search.js';
+import { folderNamed, slotAtPlace, type TimePlace } from '../search/search.js';
 import type { MailboxState } from '../state/state.js';
 import { conversationsOf } from './folder-conversations.js';
 import { currentThreads } from './list-threads.js';
@@ -34,7 +34,7 @@ interface RowCriteria {
   readonly isRead?: boolean | undefined;
   readonly isFlagged?: boolean | undefined;
   /** Only rows whose newest email is older than this one. */
-  readonly before?: Place | undefined;
+  readonly before?: TimePlace | undefined;
 }
 
 /** The emails of whole rows of a list by thread, the newest rows first. `rowsOf`: ids of emails; only the rows that have one of them. */
@@ -66,7 +66,7 @@ export async function foundRows(
   return { reply: foundGroups(state, { totalCount: found.emailCount, slots, rows, isCut }) };
 }
 
-function isOlder(state: MailboxState, place: Place): (slot: number) => boolean {
+function isOlder(state: MailboxState, place: TimePlace): (slot: number) => boolean {
   const at = slotAtPlace(state, place);
   return (slot) => {
     const difference = state.emails.receivedAt(slot) - place.receivedAt;
@@ -107,7 +107,7 @@ export function foundGroups(state: MailboxState, found: Found): Reply<MailboxPro
 }
 
 /** Goes on behind the emails up to `end`; where that is inside a row, with all of the row. */
-function nextAfter({ emails }: MailboxState, { slots, rows }: Found, end: number): { readonly next?: Place } {
+function nextAfter({ emails }: MailboxState, { slots, rows }: Found, end: number): { readonly next?: TimePlace } {
   let last = slots[end - 1];
   if (rows !== undefined) {
     let count = 0;

@@ -48,11 +48,11 @@ export interface SearchCriteria {
   /** Without a folder: emails that only Trash and Junk show are found too. */
   readonly anywhere?: boolean | undefined;
   /** Only emails that are older than this one. */
-  readonly before?: Place | undefined;
+  readonly before?: TimePlace | undefined;
 }
 
 /** A place in the order by time. */
-export interface Place {
+export interface TimePlace {
   /** ms since the epoch. */
   readonly receivedAt: number;
   readonly id: string;
@@ -236,7 +236,7 @@ export async function countExported(
 }
 
 /** The lowest slot that does not come before the place, among emails of its time. */
-export function slotAtPlace({ emails }: MailboxState, { id }: Place): number {
+export function slotAtPlace({ emails }: MailboxState, { id }: TimePlace): number {
   const last = emails.lastUpTo(id);
   return last >= 0 && emails.id(last) === id ? last : last + 1;
 }
