@@ -27,6 +27,7 @@ import type {
 import type { ClientEvent, ConnectionState } from './hub/hub-link.js';
 import type { ClientStorage } from './offline/client-storage.js';
 import type { Credential, Method, PathOf, Reply, RequestInput } from './rest.js';
+import type { Setting, SettingPath } from './settings.js';
 
 export interface ClientOptions {
   /** Where the server is, `https://mail.example.org`. Without it the origin of the page; programs of Node.js name it. */
@@ -289,6 +290,8 @@ export interface MansioClient {
   readonly preferences$: Observable<Preferences>;
   /** The browsers that are signed in, again when one is signed in or out. When each was used last is as old as that. */
   readonly sessions$: Observable<readonly Session[]>;
+  /** What the account has set, by the path of REST, again when it changes, here or elsewhere. */
+  setting<P extends SettingPath>(path: P): Observable<Setting<P>>;
   /** An email, again when it changes; the error NotFound when it is deleted. */
   email(id: string): Observable<EmailDetail>;
   /** The emails of a thread, oldest first. */

@@ -82,6 +82,7 @@ type MailPart = Pick<
   | 'labels$'
   | 'preferences$'
   | 'sessions$'
+  | 'setting'
   | 'email'
   | 'thread'
   | 'outbound'
@@ -131,6 +132,7 @@ function mailOver(rest: Rest, link: HubLink, storage: KeptAccount): Mail {
       labels$: open(() => followed$.pipe(switchMap(({ labels$ }) => labels$))),
       preferences$: open(() => followed$.pipe(switchMap(({ preferences$ }) => preferences$))),
       sessions$: open(() => followed$.pipe(switchMap(({ sessions$ }) => sessions$))),
+      setting: (path) => open(() => followed$.pipe(switchMap(({ settings }) => settings.of(path)))),
       email: (id) => open(() => emails.email(id)),
       thread: (threadId) => open(() => emails.thread(threadId)),
       outbound: (id) => open(() => outboundState(id, rest, link)),

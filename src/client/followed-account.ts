@@ -9,6 +9,7 @@ import type { KeptAccount } from './offline/kept-account.js';
 import { refreshed } from './refreshed.js';
 import { isPassing } from './refusal.js';
 import type { Rest } from './rest.js';
+import { FollowedSettings } from './settings.js';
 
 /** People sign in and out one by one. ms */
 const SESSIONS_LEAST_MS = 200;
@@ -22,6 +23,7 @@ export class FollowedAccount {
   readonly labels$: Observable<readonly Label[]>;
   readonly preferences$: Observable<Preferences>;
   readonly sessions$: Observable<readonly Session[]>;
+  readonly settings: FollowedSettings;
   readonly #ended$ = new Subject<void>();
   readonly #storage: KeptAccount;
   #kept: Subscription | undefined;
@@ -44,6 +46,7 @@ export class FollowedAccount {
       ...storage.followed('preferences', () => rest.request('GET', '/api/preferences')),
       touch: (event, newest) => (event.type === 'PreferencesChanged' ? withChosen(newest, event.payload) : undefined),
     });
+    this.settings = new FollowedSettings(rest, link, this.#ended$);
     this.sessions$ = refreshed<readonly Session[]>(link, {
       end$: this.#ended$,
       read: () => rest.request('GET', '/api/sessions'),
@@ -104,8 +107,8 @@ function accountOf(rest: Rest, link: HubLink, storage: KeptAccount, end$: Observ
         throw error;
       }
     },
-    // No event tells of it; it is read again with each connection.
-    touch: () => undefined,
+    // An event tells whether it may send; the rest is read again with each connection.
+    touch: ({ type }) => (type === 'SendingChanged' ? 'readSoon' : undefined),
   });
 }
 

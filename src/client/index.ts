@@ -7,3 +7,4 @@ export type { ClientEvent, ClientEventName, ConnectionState, ListChange } from '
 export type { ClientStorage, StoredValue } from './offline/client-storage.js';
 export { Conflict, NetworkFault, NotFound, Refusal, type RefusalCode } from './refusal.js';
 export type { Credential, Method, PathOf, Query, Reply, RequestInput, RequestOptions } from './rest.js';
+export type { Setting, SettingPath } from './settings.js';

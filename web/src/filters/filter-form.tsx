@@ -1,11 +1,14 @@
 // The fields of a filter, and a test of it on recent emails before it is saved. Enter saves, Escape ends it.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Filter } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
 import { Switch } from '../settings/controls.js';
+import { ChangedElsewhere } from '../settings/following/changed-elsewhere.js';
 import {
+  draftOf,
   type FilterDraft,
   faultOf,
   hasCondition,
@@ -19,27 +22,30 @@ import { FolderTarget, LabelTarget, makeTargets } from './filter-targets.js';
 import { FilterTest } from './filter-test.js';
 
 interface FilterFormProps {
-  readonly id: string | undefined;
-  readonly begun: FilterDraft;
+  /** As it is stored now; absent for a new one. */
+  readonly filter?: Filter;
+  readonly draft: DraftSignal;
+  /** The filter that was to be changed is deleted. */
+  readonly isGone?: boolean;
   readonly list: FilterList;
   readonly onEnd: () => void;
 }
 
-export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
+export function FilterForm({ filter, draft, isGone = false, list, onEnd }: FilterFormProps) {
   const store = useStore();
-  const draft = useSignal(begun);
+  const begun = useSignal(draft.peek());
   const problem = useSignal<string | undefined>(undefined);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
   const save = async () => {
-    problem.value = await saved(store, list, id, draft);
+    problem.value = await saved(store, list, filter, draft);
     if (problem.peek() === undefined) onEnd();
   };
   return (
     <form
       ref={form}
       class="filter-form card"
-      aria-label={id === undefined ? t('filters.new') : t('filters.change', { name: begun.name })}
+      aria-label={filter === undefined ? t('filters.new') : t('filters.change', { name: begun.value.name })}
       onSubmit={(event) => {
         event.preventDefault();
         void save();
@@ -53,7 +59,7 @@ export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
       <Words draft={draft} part="from" label={t('filters.from')} />
       <Words draft={draft} part="subject" label={t('filters.subject')} />
       <Words draft={draft} part="body" label={t('filters.body')} />
-      <details class="filter-more" open={hasMore(begun)}>
+      <details class="filter-more" open={hasMore(begun.value)}>
         <summary>{t('filters.more')}</summary>
         <Words draft={draft} part="to" label={t('filters.to')} />
         <Words draft={draft} part="cc" label={t('filters.cc')} />
@@ -68,6 +74,13 @@ export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
       <Actions draft={draft} />
       <Words draft={draft} part="name" label={t('filters.name')} hint={t('filters.nameHint')} />
       <div role="alert">{problem.value !== undefined && <p class="problem">{problem}</p>}</div>
+      {isGone && <p role="status">{t('filters.goneElsewhere')}</p>}
+      <ChangedElsewhere
+        isShown={filter !== undefined && isOther(filter, begun.value) && isOther(filter, draft.value)}
+        onShow={() => {
+          begun.value = draft.value = draftOf(filter!);
+        }}
+      />
       <FilterTest draft={draft} />
       <div class="filter-buttons">
         <button type="submit" class="button is-main">
@@ -85,20 +98,24 @@ export function FilterForm({ id, begun, list, onEnd }: FilterFormProps) {
 const hasMore = ({ from: _from, subject: _subject, body: _body, ...more }: FilterDraft): boolean =>
   hasCondition({ ...NO_FILTER, ...more });
 
+/** Whether the form would show something else of the filter: it does not show whether the filter is on. */
+const isOther = (filter: Filter, draft: FilterDraft): boolean =>
+  JSON.stringify({ ...draftOf(filter), isEnabled: true }) !== JSON.stringify({ ...draft, isEnabled: true });
+
 /** Saves it, and returns why that has failed. */
 async function saved(
   store: Store,
   list: FilterList,
-  id: string | undefined,
+  filter: Filter | undefined,
   draft: DraftSignal,
 ): Promise<string | undefined> {
   const fault = faultOf(draft.peek());
   if (fault !== undefined) return t(`filters.${fault}`);
-  const filters = list.filters.peek() ?? [];
-  const priority = filters.find((filter) => filter.id === id)?.priority ?? lastPriority(filters);
+  const priority = filter?.priority ?? lastPriority(list.filters.peek() ?? []);
   try {
     await makeTargets(store, draft);
-    await list.save(id, inputOf(draft.peek(), priority, t('filters.unnamed')));
+    const isEnabled = filter?.isEnabled ?? draft.peek().isEnabled;
+    await list.save(filter?.id, inputOf({ ...draft.peek(), isEnabled }, priority, t('filters.unnamed')));
     return undefined;
   } catch (error) {
     return t('app.failed', { reason: reasonOf(error) });

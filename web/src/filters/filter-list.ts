@@ -1,4 +1,4 @@
-// The filters that the settings show, and what people do with them. The list is read when the section opens, and after each change.
+// The filters that the settings show, and what people do with them. The list follows what other windows and the server change.
 import { signal } from '@preact/signals';
 import type { Filter, FilterInput, FilterRun, MansioClient } from '../../../src/client/index.js';
 import { NotFound } from '../../../src/client/index.js';
@@ -25,9 +25,24 @@ export class FilterList {
   readonly runs = signal<ReadonlyMap<string, ShownRun>>(new Map());
   readonly #client: MansioClient;
   #isClosed = false;
+  #following: { unsubscribe(): void } | undefined;
 
   constructor(client: MansioClient) {
     this.#client = client;
+  }
+
+  /** Shows the filters, and what becomes of them until it is closed. */
+  follow(): void {
+    this.#following?.unsubscribe();
+    this.#following = this.#client.setting('/api/filters').subscribe({
+      next: (filters) => {
+        this.filters.value = filters;
+        this.problem.value = undefined;
+      },
+      error: (error: unknown) => {
+        this.problem.value = t('filters.notRead', { reason: reasonOf(error) });
+      },
+    });
   }
 
   /** Shows the runs that this tab has begun before the section was opened, so that they can still be undone. */
@@ -63,7 +78,7 @@ export class FilterList {
   }
 
   async turn(filter: Filter, isEnabled: boolean): Promise<void> {
-    await this.#change(() => this.#put(filter.id, changedFilter(filter, { isEnabled })));
+    await this.#change(() => this.#alter(filter.id, { isEnabled }));
   }
 
   async move(filter: Filter, by: 1 | -1): Promise<void> {
@@ -72,7 +87,7 @@ export class FilterList {
     const put = async (numberOf: (change: { id: string; number: number }, former: Filter) => number) => {
       for (const change of changes) {
         const former = before.find(({ id }) => id === change.id)!;
-        await this.#put(change.id, changedFilter(former, { priority: numberOf(change, former) }));
+        await this.#alter(change.id, { priority: numberOf(change, former) });
       }
     };
     const isDone = await this.#change(() => put(({ number }) => number));
@@ -119,9 +134,10 @@ export class FilterList {
     }
   }
 
-  /** Follows no run any more. */
+  /** Follows neither the filters nor a run any more. */
   close(): void {
     this.#isClosed = true;
+    this.#following?.unsubscribe();
   }
 
   async #follow(id: string, runId: string): Promise<void> {
@@ -149,6 +165,13 @@ export class FilterList {
 
   #make(body: FilterInput): Promise<Filter> {
     return this.#client.request('POST', '/api/filters', { body });
+  }
+
+  /** A PUT replaces the whole, so that it begins with the filter as it is now: another window may have changed it. */
+  async #alter(id: string, changed: Partial<FilterInput>): Promise<void> {
+    const present = (await this.#client.request('GET', '/api/filters')).find((filter) => filter.id === id);
+    if (present === undefined) throw new Error(t('filters.goneElsewhere'));
+    await this.#put(id, changedFilter(present, changed));
   }
 
   #put(id: string, body: FilterInput): Promise<unknown> {

@@ -1,6 +1,6 @@
 // The filters in the settings: in their order, each in words, turned on and off, moved, changed, deleted.
 import './filters.css';
-import { useSignal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Filter } from '../../../src/client/index.js';
 import { useStore } from '../app/store.js';
@@ -15,7 +15,8 @@ import { wantedSender } from './open.js';
 
 interface Edited {
   readonly id?: string;
-  readonly draft: FilterDraft;
+  /** What is written stays when the filter is deleted elsewhere. */
+  readonly draft: Signal<FilterDraft>;
 }
 
 export function Filters() {
@@ -23,11 +24,11 @@ export function Filters() {
   const list = useMemo(() => new FilterList(client), [client]);
   const edited = useSignal<Edited | undefined>(undefined);
   useEffect(() => {
-    void list.read();
+    list.follow();
     void list.resume();
     const from = wantedSender.peek();
     wantedSender.value = undefined;
-    if (from !== undefined) edited.value = { draft: { ...NO_FILTER, from } };
+    if (from !== undefined) edited.value = { draft: signal({ ...NO_FILTER, from }) };
     return () => list.close();
   }, [list]);
   const rows = useRef<HTMLOListElement>(null);
@@ -47,7 +48,7 @@ export function Filters() {
         {filters?.map((filter, i) =>
           form?.id === filter.id ? (
             <li key={filter.id}>
-              <FilterForm id={filter.id} begun={form.draft} list={list} onEnd={close} />
+              <FilterForm filter={filter} draft={form.draft} list={list} onEnd={close} />
             </li>
           ) : (
             <FilterRow
@@ -57,14 +58,14 @@ export function Filters() {
               isFirst={i === 0}
               isLast={i === filters.length - 1}
               onEdit={() => {
-                edited.value = { id: filter.id, draft: draftOf(filter) };
+                edited.value = { id: filter.id, draft: signal(draftOf(filter)) };
               }}
             />
           ),
         )}
       </ol>
-      {form !== undefined && form.id === undefined ? (
-        <FilterForm key={form.draft.from} id={undefined} begun={form.draft} list={list} onEnd={close} />
+      {form !== undefined && !filters?.some(({ id }) => id === form.id) ? (
+        <FilterForm draft={form.draft} isGone={form.id !== undefined} list={list} onEnd={close} />
       ) : (
         <div>
           <button
@@ -72,7 +73,7 @@ export function Filters() {
             class="button"
             disabled={filters === undefined}
             onClick={() => {
-              edited.value = { draft: NO_FILTER };
+              edited.value = { draft: signal(NO_FILTER) };
             }}
           >
             <Icon name="plus" />

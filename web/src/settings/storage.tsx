@@ -1,29 +1,17 @@
-// What the mailbox uses and may use, as it is when the section is opened and when the connection comes back.
+// What the mailbox uses and may use, as it was when the limits or the room last changed.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Quota } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
-import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
+import { useSetting } from './following/use-setting.js';
 import { Problem } from './problem.js';
 import { isScarce, storageLines } from './storage-text.js';
 
 export function StorageUse() {
-  const store = useStore();
   const quota = useSignal<Quota | undefined>(undefined);
-  const problem = useSignal('');
-  const { value: connection } = store.connection;
-  const read = async () => {
-    try {
-      quota.value = await store.client.request('GET', '/api/quota');
-      problem.value = '';
-    } catch (error) {
-      problem.value = t('settings.storage.notRead', { reason: reasonOf(error) });
-    }
-  };
-  useEffect(() => {
-    if (connection === 'live') void read();
-  }, [connection]);
+  const { problem, again } = useSetting('/api/quota', (value) => {
+    quota.value = value;
+  });
   const lines = quota.value === undefined ? [] : storageLines(quota.value);
   return (
     <div class="setting">
@@ -34,7 +22,10 @@ export function StorageUse() {
         </p>
       ))}
       {lines.some(isScarce) && <p class="problem">{t('settings.storage.scarce')}</p>}
-      <Problem text={problem.value} />
+      <Problem
+        text={problem.value === undefined ? '' : t('settings.storage.notRead', { reason: reasonOf(problem.value) })}
+        again={again}
+      />
     </div>
   );
 }

@@ -1,32 +1,24 @@
 // The addresses to which nothing is sent, because emails to them came back. Each can be taken back; nothing is shown while there are none.
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Suppression } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { useStore } from '../app/store.js';
 import { Icon } from '../design/icon.js';
 import { longDate } from '../i18n/format.js';
 import { t } from '../i18n/t.js';
+import { useSetting } from './following/use-setting.js';
 import { Problem } from './problem.js';
 
 export function Suppressions() {
-  const { client, connection } = useStore();
+  const { client } = useStore();
   const all = useSignal<readonly Suppression[]>([]);
   const said = useSignal('');
   const problem = useSignal('');
   const status = useRef<HTMLParagraphElement>(null);
-  const read = async () => {
-    try {
-      all.value = await client.request('GET', '/api/suppressions');
-      problem.value = '';
-    } catch (error) {
-      problem.value = t('settings.suppressions.notRead', { reason: reasonOf(error) });
-    }
-  };
-  const { value: state } = connection;
-  useEffect(() => {
-    if (state === 'live') void read();
-  }, [state]);
+  const { problem: notRead, again } = useSetting('/api/suppressions', (suppressions) => {
+    all.value = suppressions;
+  });
   const lift = async ({ address }: Suppression) => {
     said.value = '';
     problem.value = '';
@@ -57,6 +49,12 @@ export function Suppressions() {
         {said}
       </p>
       <Problem text={problem.value} />
+      <Problem
+        text={
+          notRead.value === undefined ? '' : t('settings.suppressions.notRead', { reason: reasonOf(notRead.value) })
+        }
+        again={again}
+      />
     </div>
   );
 }

@@ -12,6 +12,7 @@ export const filters: Translation<typeof english> = {
   'filters.down': 'نقل {name} إلى أسفل',
   'filters.delete': 'حذف {name}',
   'filters.off': '(متوقف)',
+  'filters.goneElsewhere': 'حُذف هذا المرشّح في مكان آخر. الحفظ ينشئه من جديد.',
   'filters.notRead': 'لا يمكن عرض المرشحات الآن: {reason}',
   'filters.saved': 'حُفظ المرشح {name}',
   'filters.moved': 'نُقل المرشح {name}',

@@ -7,6 +7,8 @@ export const settings: Translation<typeof english> = {
   'settings.open': 'إلى الإعدادات',
   'settings.notLoaded': 'تعذّر تحميل الإعدادات. لم يتغيّر شيء.',
   'settings.again': 'حاول مرة أخرى',
+  'settings.changedElsewhere': 'غيّرت نافذة أخرى هذا في هذه الأثناء. ما تحفظه يحل محله.',
+  'settings.showStored': 'عرض ما هو محفوظ',
   'settings.saving': 'جارٍ الحفظ…',
   'settings.saved': 'تم الحفظ',
   'settings.choiceKept': 'لم يُحفظ هذا، وبقي الإعداد السابق. اختر من جديد للمحاولة مرة أخرى. {reason}',

@@ -13,6 +13,7 @@ export const filters: Translation<typeof english> = {
   'filters.down': '{name} nach unten',
   'filters.delete': '{name} löschen',
   'filters.off': '(aus)',
+  'filters.goneElsewhere': 'Dieser Filter wurde anderswo gelöscht. Speichern legt ihn neu an.',
   'filters.notRead': 'Die Filter können gerade nicht gezeigt werden: {reason}',
   'filters.saved': 'Filter {name} gespeichert',
   'filters.moved': 'Filter {name} verschoben',

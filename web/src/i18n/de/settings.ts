@@ -7,6 +7,8 @@ export const settings: Translation<typeof english> = {
   'settings.open': 'Zu den Einstellungen',
   'settings.notLoaded': 'Die Einstellungen konnten nicht geladen werden. Nichts hat sich geändert.',
   'settings.again': 'Noch einmal versuchen',
+  'settings.changedElsewhere': 'Ein anderes Fenster hat das inzwischen geändert. Was Sie speichern, ersetzt es.',
+  'settings.showStored': 'Gespeichertes zeigen',
   'settings.saving': 'Wird gespeichert …',
   'settings.saved': 'Gespeichert',
   'settings.choiceKept':

@@ -10,6 +10,7 @@ export const filters = {
   'filters.down': 'Move {name} down',
   'filters.delete': 'Delete {name}',
   'filters.off': '(off)',
+  'filters.goneElsewhere': 'This filter was deleted elsewhere. Saving makes it again.',
   'filters.notRead': 'The filters cannot be shown now: {reason}',
   'filters.saved': 'Filter {name} saved',
   'filters.moved': 'Filter {name} moved',

@@ -4,6 +4,8 @@ export const settings = {
   'settings.open': 'Go to the settings',
   'settings.notLoaded': 'The settings could not be loaded. Nothing has changed.',
   'settings.again': 'Try again',
+  'settings.changedElsewhere': 'Another window has changed this meanwhile. What you save replaces that.',
+  'settings.showStored': 'Show what is stored',
   'settings.saving': 'Saving…',
   'settings.saved': 'Saved',
   'settings.choiceKept': 'This was not saved, so the former setting is kept. Choose again to try once more. {reason}',

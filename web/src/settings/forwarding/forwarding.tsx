@@ -6,6 +6,7 @@ import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
 import { Select, Switch } from '../controls.js';
+import { useSetting } from '../following/use-setting.js';
 import { Problem } from '../problem.js';
 import { SavingNote, useSaving } from '../saving.js';
 import { Addresses } from './addresses.js';
@@ -20,13 +21,14 @@ export function Forwarding() {
   const problem = useSignal('');
   const saving = useSaving();
   const choice = useRef(new ReadChoice()).current;
-  const read = () => {
+  const followed = useSetting('/api/forwarding', (forwarding) => {
+    if (choice.read()()) chosen.value = forwarding;
+  });
+  const readAddresses = () => {
     problem.value = '';
-    const isNew = choice.read();
-    Promise.all([client.request('GET', PATH), client.request('GET', '/api/profile')]).then(
-      ([forwarding, { additionalAddresses }]) => {
+    client.request('GET', '/api/profile').then(
+      ({ additionalAddresses }) => {
         addresses.value = additionalAddresses.filter(({ canSend }) => !canSend);
-        if (isNew()) chosen.value = forwarding;
       },
       (error: unknown) => {
         problem.value = t('settings.forwarding.notRead', { reason: reasonOf(error) });
@@ -34,10 +36,10 @@ export function Forwarding() {
     );
   };
   useEffect(() => {
-    read();
+    readAddresses();
     // The link of a mail is opened in another window.
-    window.addEventListener('focus', read);
-    return () => window.removeEventListener('focus', read);
+    window.addEventListener('focus', readAddresses);
+    return () => window.removeEventListener('focus', readAddresses);
   }, [client]);
   const change = async (changed: Partial<Chosen>) => {
     const before = chosen.peek()!;
@@ -50,7 +52,15 @@ export function Forwarding() {
   return (
     <>
       <p class="hint">{t('settings.forwarding.about')}</p>
-      <Problem text={problem.value} again={read} />
+      <Problem text={problem.value} again={readAddresses} />
+      <Problem
+        text={
+          followed.problem.value === undefined
+            ? ''
+            : t('settings.forwarding.notRead', { reason: reasonOf(followed.problem.value) })
+        }
+        again={followed.again}
+      />
       {shown !== undefined && (
         <>
           <Choices
@@ -59,7 +69,7 @@ export function Forwarding() {
             onChange={change}
           />
           <SavingNote saving={saving} kept={(reason) => t('app.failed', { reason })} />
-          <Addresses addresses={addresses.value} onChange={read} />
+          <Addresses addresses={addresses.value} onChange={readAddresses} />
         </>
       )}
     </>

@@ -3,7 +3,9 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { reasonOf } from '../../app/reason.js';
+import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
+import { ChangedElsewhere } from '../following/changed-elsewhere.js';
 import { faultsIn, indexOf, type ScriptFault } from './script-faults.js';
 
 const LONGEST_NAME = 128;
@@ -16,17 +18,20 @@ export interface WrittenScript {
 interface EditorProps {
   /** The name is '' for a new script. */
   readonly script: WrittenScript;
+  /** Reads the content of a stored script. */
+  readonly read: (name: string) => Promise<string>;
   readonly onSave: (written: WrittenScript) => Promise<void>;
   readonly onLeave: () => void;
 }
 
-export function ScriptEditor({ script, onSave, onLeave }: EditorProps) {
+export function ScriptEditor({ script, read, onSave, onLeave }: EditorProps) {
   const isNew = script.name === '';
   const name = useSignal(script.name);
   const content = useSignal(script.content);
   const faults = useSignal<readonly ScriptFault[]>([]);
   const problem = useSignal('');
   const isBusy = useSignal(false);
+  const other = useChangedScript(script, read);
   const first = useRef<HTMLInputElement>(null);
   const text = useRef<HTMLTextAreaElement>(null);
   useEffect(() => (isNew ? first : text).current?.focus(), [isNew]);
@@ -81,6 +86,12 @@ export function ScriptEditor({ script, onSave, onLeave }: EditorProps) {
           }}
         />
       </div>
+      <ChangedElsewhere
+        isShown={other.value !== undefined && other.value !== content.value}
+        onShow={() => {
+          content.value = other.peek()!;
+        }}
+      />
       <div id="script-faults" role="alert">
         {problem.value !== '' && <p class="problem">{problem}</p>}
         {faults.value.length > 0 && <Faults faults={faults.value} onShow={show} />}
@@ -95,6 +106,27 @@ export function ScriptEditor({ script, onSave, onLeave }: EditorProps) {
       </div>
     </form>
   );
+}
+
+/** The content that another window or program has stored since the editor was opened; undefined: none. */
+function useChangedScript({ name, content }: WrittenScript, read: EditorProps['read']): Signal<string | undefined> {
+  const { client } = useStore();
+  const other = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    const look = async () => {
+      try {
+        const stored = await read(name);
+        if (stored !== content || other.peek() !== undefined) other.value = stored;
+      } catch {
+        // It was deleted, or is read again with the next event; saving tells what does not work.
+      }
+    };
+    const subscription = client.events$.subscribe((event) => {
+      if (name !== '' && event.type === 'ScriptsChanged' && event.payload.name === name) void look();
+    });
+    return () => subscription.unsubscribe();
+  }, [client, name]);
+  return other;
 }
 
 interface NameProps {

@@ -1,25 +1,27 @@
 // The Sieve scripts of the account: which there are, which one runs, and a form to write them. The server compiles each before it stores it.
 import './scripts.css';
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { ListedSieveScript as Listed } from '../../../../src/client/index.js';
 import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { Icon } from '../../design/icon.js';
 import { t } from '../../i18n/t.js';
+import { useSetting } from '../following/use-setting.js';
+import { Problem } from '../problem.js';
 import { Question } from '../question.js';
 import { ScriptEditor, type WrittenScript } from './script-editor.js';
 
 const PATH = '/api/sieve/{name}';
 
 export function Scripts() {
-  const { all, said, problem, status, read, put, activate, remove, edit, edited } = useScripts();
+  const { all, said, problem, status, notRead, again, put, activate, remove, edit, edited, contentOf } = useScripts();
   const isAsked = useSignal('');
-  useEffect(read, []);
   if (edited.value !== undefined)
     return (
       <ScriptEditor
         script={edited.value}
+        read={contentOf}
         onSave={put}
         onLeave={() => {
           edited.value = undefined;
@@ -33,6 +35,10 @@ export function Scripts() {
     <>
       <p class="hint">{t('settings.scripts.about')}</p>
       <div role="alert">{problem.value !== '' && <p class="problem">{problem}</p>}</div>
+      <Problem
+        text={notRead.value === undefined ? '' : t('settings.scripts.notRead', { reason: reasonOf(notRead.value) })}
+        again={again}
+      />
       {all.value !== undefined && (
         <>
           {all.value.length === 0 && <p>{t('settings.scripts.none')}</p>}
@@ -132,6 +138,9 @@ function useScripts() {
   const said = useSignal('');
   const problem = useSignal('');
   const status = useRef<HTMLParagraphElement>(null);
+  const { problem: notRead, again } = useSetting('/api/sieve', (scripts) => {
+    all.value = scripts;
+  });
   const readAll = async () => {
     all.value = await client.request('GET', '/api/sieve');
   };
@@ -145,11 +154,6 @@ function useScripts() {
     } catch (error) {
       problem.value = t('settings.scripts.failed', { reason: reasonOf(error) });
     }
-  };
-  const read = () => {
-    void readAll().catch((error: unknown) => {
-      problem.value = t('settings.scripts.notRead', { reason: reasonOf(error) });
-    });
   };
   const contentOf = async (name: string) => (await client.request('GET', PATH, { params: { name } })).content;
   const edit = ({ name }: Listed) =>
@@ -187,5 +191,5 @@ function useScripts() {
       await readAll();
       return t('settings.scripts.deleted', { name });
     });
-  return { all, edited, said, problem, status, read, put, activate, remove, edit };
+  return { all, edited, said, problem, status, notRead, again, put, activate, remove, edit, contentOf };
 }

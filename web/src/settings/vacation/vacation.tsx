@@ -1,12 +1,14 @@
 // What the account answers while its owner is away. A change of the text lets everybody get an answer again, so it is saved when the field is
 // left, or when nothing has been written for some seconds.
-import { useSignal } from '@preact/signals';
-import { useEffect, useId } from 'preact/hooks';
+import { useId, useMemo } from 'preact/hooks';
 import type { Vacation as Chosen } from '../../../../src/client/index.js';
 import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
 import { Select, Switch } from '../controls.js';
+import { ChangedElsewhere } from '../following/changed-elsewhere.js';
+import { Merged } from '../following/merged.js';
+import { useSetting } from '../following/use-setting.js';
 import { Problem } from '../problem.js';
 import { SavingNote, useSaving } from '../saving.js';
 import { useDelayedSave } from '../use-delayed-save.js';
@@ -25,38 +27,44 @@ const MOMENT_MS = 5_000;
 
 export function Vacation() {
   const { client } = useStore();
-  const chosen = useSignal<Chosen | undefined>(undefined);
-  const notRead = useSignal('');
+  const form = useMemo(() => new Merged<Chosen>(), [client]);
   const saving = useSaving();
-  const save = (body: Chosen) => saving.save(() => client.request('PUT', PATH, { body }));
-  const delayed = useDelayedSave(save, MOMENT_MS);
-  const read = () => {
-    notRead.value = '';
-    client.request('GET', PATH).then(
-      (vacation) => {
-        chosen.value = vacation;
-      },
-      (error: unknown) => {
-        notRead.value = t('settings.vacation.notRead', { reason: reasonOf(error) });
-      },
-    );
-  };
-  useEffect(read, [client]);
+  const save = () =>
+    saving.save(async () => {
+      // As it is now: what another window has changed meanwhile stays.
+      const body = form.shown.peek()!;
+      await client.request('PUT', PATH, { body });
+      form.saved(body);
+    });
+  const delayed = useDelayedSave<undefined>(save, MOMENT_MS);
+  const { problem, again } = useSetting(PATH, (vacation) => form.take(vacation));
   const write = (changed: Partial<Chosen>) => {
-    const written = { ...chosen.peek()!, ...changed };
-    chosen.value = written;
-    if (problemOf(written) === undefined) delayed.change(written);
+    const written = form.write(changed);
+    if (problemOf(written) === undefined) delayed.change(undefined);
     else delayed.drop();
   };
-  const leave = () => void delayed.flush();
-  const shown = chosen.value;
+  const leave = () => {
+    form.release();
+    void delayed.flush();
+  };
+  const shown = form.shown.value;
   return (
     <>
       <p class="hint">{t('settings.vacation.about')}</p>
-      <Problem text={notRead.value} again={read} />
+      <Problem
+        text={problem.value === undefined ? '' : t('settings.vacation.notRead', { reason: reasonOf(problem.value) })}
+        again={again}
+      />
       {shown !== undefined && (
         <>
-          <Fields chosen={shown} onWrite={write} onLeave={leave} />
+          <Fields chosen={shown} onWrite={write} onHold={(name) => form.hold(name)} onLeave={leave} />
+          <ChangedElsewhere
+            isShown={form.isContested.value}
+            onShow={() => {
+              delayed.drop();
+              form.yield();
+            }}
+          />
           <SavingNote
             saving={saving}
             kept={(reason) => t('settings.textKept', { reason })}
@@ -74,11 +82,13 @@ export function Vacation() {
 interface FieldsProps {
   readonly chosen: Chosen;
   readonly onWrite: (changed: Partial<Chosen>) => void;
+  /** A text gets the focus. */
+  readonly onHold: (name: keyof Chosen) => void;
   /** What was written is saved now. */
   readonly onLeave: () => void;
 }
 
-function Fields({ chosen, onWrite, onLeave }: FieldsProps) {
+function Fields({ chosen, onWrite, onHold, onLeave }: FieldsProps) {
   const id = useId();
   const problem = problemOf(chosen);
   const choose = (changed: Partial<Chosen>) => {
@@ -109,8 +119,9 @@ function Fields({ chosen, onWrite, onLeave }: FieldsProps) {
           maxLength={LONGEST_SUBJECT}
           aria-describedby={`${id}-subject-hint`}
           value={chosen.subject ?? ''}
+          onFocus={() => onHold('subject')}
           onInput={({ currentTarget }) => onWrite({ subject: currentTarget.value || null })}
-          onChange={onLeave}
+          onBlur={onLeave}
         />
         <p id={`${id}-subject-hint`} class="hint">
           {t('settings.vacation.subjectHint')}
@@ -127,8 +138,9 @@ function Fields({ chosen, onWrite, onLeave }: FieldsProps) {
           aria-invalid={problem === 'empty'}
           aria-describedby={`${id}-text-hint`}
           value={chosen.textBody ?? ''}
+          onFocus={() => onHold('textBody')}
           onInput={({ currentTarget }) => onWrite(withText(currentTarget.value))}
-          onChange={onLeave}
+          onBlur={onLeave}
         />
         <p id={`${id}-text-hint`} class="hint">
           {t('settings.vacation.textHint')}
