@@ -172,6 +172,8 @@ test('a sender sees how many emails are before one that waits', async (t) => {
     letGo = resolve;
   });
   remote.behaviour.message = () => gate.then(() => undefined);
+  // The remote server does not close while it holds messages.
+  t.teardown(letGo);
   const positions: { id: string; position: number; domain?: string }[] = [];
   let heard = () => {};
   const connection = hub();
@@ -181,12 +183,12 @@ test('a sender sees how many emails are before one that waits', async (t) => {
   });
   await startHub(connection);
   const ids: string[] = [];
-  // There are more emails than connections to one host, and any of them may be the one that waits.
+  // There are more emails than connections to one host. Any of them may be one that waits, and the first of these has nobody before it.
   for (let i = 0; i < 12; i++) ids.push((await send(`email ${i}`)).id);
-  const waits = () => positions.find(({ domain }) => domain !== undefined);
+  const waits = () => positions.find(({ domain, position }) => domain !== undefined && position > 0);
   while (waits() === undefined) await new Promise<void>((resolve) => (heard = resolve));
   const { id, position, domain } = waits()!;
-  t.true(position > 0 && position < ids.length, `${position}`);
+  t.true(position < ids.length, `${position}`);
   t.is(domain, 'there.test');
   const shown = await client().get<{ queuePosition: number }>(`/api/outbound/${id}`);
   t.true(shown.queuePosition > 0);
