@@ -98,7 +98,7 @@ export interface ListView {
 /** A recipient whose email bounces has `failed` after `delivered`. */
 export interface TimelineStep {
   /**
-   * ISO 8601. `queued` has the time at which the email was made, as a draft or by its sending. A `failed` that no attempt tells, such as
+   * ISO 8601. `queued` has the time of the copy in Sent; without one, that at which the email was made. A `failed` that no attempt tells, such as
    * that of an email which was cancelled, has the time of the step before: the recipient has failed then or later.
    */
   readonly at: string;
@@ -120,6 +120,8 @@ export interface OutboundState {
   readonly attempts: readonly DeliveryAttempt[];
   /** How many emails are before it; null when it does not wait for others. */
   readonly queuePosition: number | null;
+  /** ISO 8601. When the email was queued; null where that is not known, because no copy is in Sent. */
+  readonly queuedAt: string | null;
   /** What happened for each recipient, in the order of the email. */
   readonly timeline: readonly RecipientTimeline[];
 }

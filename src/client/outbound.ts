@@ -4,12 +4,14 @@ import type { OutboundState, RecipientTimeline, TimelineStep } from './client-ty
 import type { DeliveryAttempt, OutboundEmail } from './generated/rest.js';
 import type { ClientEvent, HubLink } from './hub/hub-link.js';
 import { refreshed } from './refreshed.js';
+import { NotFound } from './refusal.js';
 import type { Rest } from './rest.js';
 
 /** An email is read again this often while its attempts come. ms */
 const LEAST_MS = 250;
 
 export function outboundState(id: string, rest: Rest, link: HubLink): Observable<OutboundState> {
+  const copies = new SentCopies(rest);
   return refreshed<OutboundState>(link, {
     leastMs: LEAST_MS,
     async read() {
@@ -17,10 +19,39 @@ export function outboundState(id: string, rest: Rest, link: HubLink): Observable
         rest.request('GET', '/api/outbound/{id}', { params: { id } }),
         rest.request('GET', '/api/outbound/{id}/timeline', { params: { id } }),
       ]);
-      return { email, attempts, queuePosition: email.queuePosition, timeline: timelineOf(email, attempts) };
+      const queuedAt = await copies.placedAt(email.sentEmailId);
+      const { queuePosition } = email;
+      return { email, attempts, queuePosition, queuedAt, timeline: timelineOf(email, attempts, queuedAt) };
     },
     touch: (event, newest) => (isAbout(id, event) ? touched(event, newest) : undefined),
   });
+}
+
+/** The copy in Sent is placed when an email is queued; `createdAt` of the email is the time of its draft. */
+class SentCopies {
+  readonly #rest: Rest;
+  #known: { readonly id: string; readonly at: string | null } | undefined;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** ISO 8601; null without a copy. */
+  async placedAt(id: string | null): Promise<string | null> {
+    if (id === null) return null;
+    if (this.#known?.id !== id) this.#known = { id, at: await this.#read(id) };
+    return this.#known.at;
+  }
+
+  async #read(id: string): Promise<string | null> {
+    try {
+      return (await this.#rest.request('GET', '/api/emails/{id}', { params: { id } })).receivedAt;
+    } catch (error) {
+      // A copy that was deleted tells no time.
+      if (error instanceof NotFound) return null;
+      throw error;
+    }
+  }
 }
 
 function isAbout(id: string, { payload }: ClientEvent): boolean {
@@ -44,12 +75,13 @@ function touched(event: ClientEvent, newest: OutboundState): OutboundState | 're
 
 const KINDS = { delivered: 'delivered', temporary: 'retried', permanent: 'failed' } as const;
 
-/** The steps of each recipient, oldest first. */
+/** The steps of each recipient, oldest first. `queuedAt`: null where it is not known, which was after the email was made. */
 export function timelineOf(
   { createdAt, recipients, status }: Pick<OutboundEmail, 'createdAt' | 'recipients' | 'status'>,
   attempts: readonly DeliveryAttempt[],
+  queuedAt: string | null,
 ): readonly RecipientTimeline[] {
-  const queued: TimelineStep = { at: createdAt, kind: 'queued', host: null, reply: '' };
+  const queued: TimelineStep = { at: queuedAt ?? createdAt, kind: 'queued', host: null, reply: '' };
   return recipients.map((recipient) => {
     const steps = attempts.flatMap(({ at, host, reply, recipients: tried }): TimelineStep[] => {
       const own = tried.find(({ id }) => id === recipient.id);

@@ -42,6 +42,7 @@ test('a recipient has the attempts that were made for it, after the moment when 
       ],
     },
     [attempt('1', { a: 'temporary', b: 'permanent' }), attempt('2', { a: 'delivered' })],
+    null,
   );
   t.deepEqual(
     timeline.map(({ recipient: { id }, steps }) => [id, ...steps.map(({ at, kind }) => `${at} ${kind}`)]),
@@ -56,7 +57,10 @@ test('a recipient has the attempts that were made for it, after the moment when 
 });
 
 test('a draft has not been queued', (t) => {
-  t.deepEqual(timelineOf({ createdAt: '0', status: 'Draft', recipients: [recipient('a')] }, [])[0]!.steps, []);
+  const steps = (status: 'Draft' | 'Queued', queuedAt: string | null) =>
+    timelineOf({ createdAt: '0', status, recipients: [recipient('a')] }, [], queuedAt)[0]!.steps;
+  t.deepEqual(steps('Draft', null), []);
+  t.like(steps('Queued', '5'), [{ at: '5', kind: 'queued' }]);
 });
 
 test('a recipient that has failed ends so, whatever its attempts tell', (t) => {
@@ -83,6 +87,7 @@ test('a recipient that has failed ends so, whatever its attempts tell', (t) => {
       attempt('3', { bounced: 'permanent', again: 'permanent' }),
       attempt('4', { again: 'temporary' }),
     ],
+    null,
   );
   t.deepEqual(
     timeline.map(({ recipient: { id }, steps }) => [

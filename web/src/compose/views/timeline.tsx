@@ -37,7 +37,6 @@ export function Timeline({ client, outboundId, onUndone, onSettled }: TimelinePr
     });
     return () => subscription.unsubscribe();
   }, [outboundId]);
-  const queuedAt = useQueuedAt(client, state.value?.email.sentEmailId ?? null);
   if (problem.value !== undefined) return <p class="timeline hint">{problem}</p>;
   const shown = state.value;
   if (shown === undefined) return <p class="timeline hint">{t('compose.timeline.loading')}</p>;
@@ -46,31 +45,13 @@ export function Timeline({ client, outboundId, onUndone, onSettled }: TimelinePr
     <div class="timeline">
       <TakeBack client={client} email={email} onUndone={onUndone} />
       <ol aria-label={t('compose.timeline')} aria-live="polite">
-        {deliverySteps(email, attempts, queuedAt).map((steps) => (
+        {deliverySteps(email, attempts, shown.queuedAt).map((steps) => (
           <RecipientRow key={steps.id} steps={steps} queuePosition={shown.queuePosition} />
         ))}
       </ol>
       {email.status === 'Failed' && <Retry client={client} outboundId={outboundId} />}
     </div>
   );
-}
-
-/** The copy in Sent is placed when the email is queued; `createdAt` of the email is the time of its draft. Null where there is no copy. */
-function useQueuedAt(client: MansioClient, sentEmailId: string | null): string | null {
-  const queuedAt = useSignal<string | null>(null);
-  useEffect(() => {
-    queuedAt.value = null;
-    if (sentEmailId === null) return;
-    const subscription = client.email(sentEmailId).subscribe({
-      next({ receivedAt }) {
-        queuedAt.value = receivedAt;
-      },
-      // A copy that was deleted tells no time.
-      error: () => undefined,
-    });
-    return () => subscription.unsubscribe();
-  }, [sentEmailId]);
-  return queuedAt.value;
 }
 
 type Email = OutboundState['email'];
