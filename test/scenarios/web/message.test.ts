@@ -1,7 +1,9 @@
 // Reads email in the page, in Chromium: a message of HTML with all that belongs to it, and one of plain text, as people do.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { SendMailOptions } from 'nodemailer';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { accountOn } from '../../../dev/node-accounts.js';
 import { accessibilityFaults, openWindow, testInBrowser } from '../../support/browser/browser.js';
 import { deliver, originOf, startPageNode } from '../../support/browser/page-node.js';
@@ -162,6 +164,8 @@ testInBrowser('an email of plain text is read, printed, seen as it came, and lea
   for (const part of ['Contract for the new aviary', 'Ann Example', 'Dear Zoë,', 'Is it signed?'])
     t.true(printed.includes(part), part);
 
+  await printsNothingHostile(t, window.context, page.url());
+
   await article(page).getByRole('button', { name: 'Show original' }).click();
   await article(page).getByText('Message-ID: <first@remote.test>').waitFor();
   t.deepEqual(await accessibilityFaults(window), []);
@@ -182,6 +186,56 @@ testInBrowser('an email of plain text is read, printed, seen as it came, and lea
   await page.getByText('This email has been deleted.').waitFor();
   t.deepEqual(window.faults, []);
 });
+
+/** Puts hostile markup into what the page prints, as if nothing had made it safe: the frame alone must hold. */
+async function printsNothingHostile(t: ExecutionContext, context: BrowserContext, url: string): Promise<void> {
+  const asked: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    asked.push(request.url);
+    response.end();
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => other.close());
+  const host = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const ran = (by: string) => `parent.ran = '${by}'`;
+  const hostile = `<script>${ran('script')}</script><script src="${host}/script"></script><img src="${host}/img">
+    <img src="x:" onerror="${ran('onerror')}"><svg onload="${ran('onload')}"></svg><iframe src="${host}/frame"></iframe>
+    <iframe srcdoc="<script>parent.${ran('frame')}</script>"></iframe><link rel="stylesheet" href="${host}/link">
+    <style>@import '${host}/import'; body { background: url(${host}/background) }</style>
+    <object data="${host}/object"></object><video src="${host}/video" autoplay></video><base href="${host}/">
+    <meta http-equiv="refresh" content="0;url=${host}/refresh"><details open ontoggle="${ran('ontoggle')}"></details>`;
+  await context.addInitScript(`if (self === top) {
+    const make = trustedTypes.createPolicy.bind(trustedTypes);
+    trustedTypes.createPolicy = (name, rules) => make(name, {
+      ...rules,
+      createHTML: (html) => rules.createHTML(html.replace(/<body[^>]*>/, (start) => start + ${JSON.stringify(hostile)})),
+    });
+    new MutationObserver((records) => {
+      for (const node of records.flatMap(({ addedNodes }) => [...addedNodes])) {
+        if (node.id !== 'message-print') continue;
+        globalThis.paper = { sandbox: node.getAttribute('sandbox'), html: node.srcdoc };
+        node.addEventListener('load', () => { globalThis.paper.isLoaded = true; });
+      }
+    }).observe(document, { childList: true, subtree: true });
+  }`);
+  const page = await context.newPage();
+  await page.goto(url);
+  await article(page).getByRole('button', { name: 'Print' }).click();
+  await until(() => page.evaluate<boolean>('globalThis.paper?.isLoaded === true'));
+  t.true(await page.evaluate<boolean>(`paper.html.includes(${JSON.stringify(`${host}/refresh`)})`));
+  t.is(await page.evaluate('globalThis.ran'), undefined);
+  t.deepEqual(asked, []);
+  // A frame of another origin cannot be printed by the page, and one without scripts does not print itself.
+  t.is(await page.evaluate('paper.sandbox'), 'allow-same-origin allow-modals');
+  const printing = `{
+    const frame = document.createElement('iframe');
+    frame.setAttribute('sandbox', 'allow-modals');
+    document.body.append(frame);
+    try { frame.contentWindow.print(); 'printed'; } catch ({ name }) { name; }
+  }`;
+  t.is(await page.evaluate(printing), 'SecurityError');
+  await page.close();
+}
 
 testInBrowser('an email is read on a phone, in a language from right to left', async (t) => {
   const { origin, html } = await startWithMail(t);

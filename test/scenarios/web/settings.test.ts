@@ -321,7 +321,8 @@ testInBrowser('the settings fit a phone', async (t) => {
   const { open } = await start(t);
   const window = await open({ viewport: { width: 320, height: 640 } });
   const { page } = window;
-  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Senders', 'Devices', 'Mail programs', 'About'];
+  const sections = ['General', 'Profile', 'Signature', 'Filters', 'Forwarding', 'Vacation', 'Scripts', 'Senders'];
+  sections.push('Devices', 'Mail programs', 'About');
   await page.goto(`${new URL(page.url()).origin}/settings`);
   for (const section of sections) {
     await page.getByRole('link', { name: section }).click();

@@ -25,6 +25,7 @@ export function Devices() {
   };
   return (
     <>
+      <PhoneSignIn sessions={sessions} />
       <p class="hint">{t('settings.devices.about')}</p>
       <ul ref={list} class="setting-items devices" tabIndex={-1} aria-label={t('settings.section.devices')}>
         {sessions.value.map((session) => (
@@ -42,7 +43,6 @@ export function Devices() {
           </button>
         </div>
       )}
-      <PhoneSignIn sessions={sessions} />
       <Passkeys />
     </>
   );
