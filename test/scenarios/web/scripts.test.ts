@@ -40,6 +40,14 @@ testInBrowser('a script is written, corrected where the page says, used and dele
   await page.getByRole('button', { name: 'Edit main' }).click();
   await page.getByRole('heading', { name: 'main' }).waitFor();
   t.is(await text.inputValue(), 'require "fileinto";\nfileinto "Archive";');
+  // Another program stores the script while it is written here: what is written stays.
+  await text.fill('discard;');
+  const stored = { content: 'require "fileinto";\nfileinto "Trash";', isActive: true };
+  t.is((await client.request('PUT', '/api/sieve/main', stored)).status, 204);
+  await page.getByText('Another window has changed this meanwhile.').waitFor();
+  t.is(await text.inputValue(), 'discard;');
+  await page.getByRole('button', { name: 'Show what is stored' }).click();
+  t.is(await text.inputValue(), stored.content);
   await page.getByLabel('Name').fill('weekend');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();

@@ -1,6 +1,7 @@
 // Tests two windows in the settings through a whole node: each shows what the other one changes, and what is being written stays.
 import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
 import { startPageNode } from '../../support/browser/page-node.js';
+import { mansio } from '../../support/command.js';
 import { until } from '../../support/until.js';
 
 testInBrowser('the vacation is the same in two windows, and what is written in one of them stays', async (t) => {
@@ -77,3 +78,24 @@ testInBrowser(
     t.deepEqual([...one.faults, ...other.faults], []);
   },
 );
+
+testInBrowser('senders and storage follow what other programs change', async (t) => {
+  const { node, account, client, open } = await startPageNode(t, 'zoe');
+  const one = await open({ path: '/settings/senders' });
+  const blocked = one.page.getByLabel('Blocked senders');
+  await blocked.fill('Spam.test');
+  await blocked.blur();
+  await until(async () => (await client.get<{ blocked: string[] }>('/api/senders')).blocked.length === 1);
+  await client.request('PUT', '/api/senders', { allowed: ['ann@spam.test'], blocked: ['spam.test', 'bo@peer.test'] });
+  await until(async () => (await one.page.getByLabel('Allowed senders').inputValue()) === 'ann@spam.test');
+  t.is(await blocked.inputValue(), 'bo@peer.test\nspam.test');
+  t.is(await one.page.getByText('Another window has changed this meanwhile.').count(), 0);
+
+  const other = await open({ path: '/settings/profile' });
+  const limit = () => other.page.getByText('250 MB', { exact: false });
+  await other.page.getByRole('heading', { name: 'Storage' }).waitFor();
+  t.is(await limit().count(), 0);
+  t.is((await mansio(node.dataDir, ['quota', 'set', account.email, '--bytes', '250000000'])).code, 0);
+  await limit().first().waitFor();
+  t.deepEqual([...one.faults, ...other.faults], []);
+});
