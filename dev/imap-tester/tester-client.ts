@@ -8,7 +8,8 @@ import { constants, createDeflateRaw, createInflateRaw } from 'node:zlib';
 import { CheckedMailbox } from './checked-mailbox.js';
 import { literalAt, parseResponse, type Response, ServerFault } from './response.js';
 
-const PATIENCE_MS = 60_000;
+/** It ends a hang alone: on a busy machine a long command may take a minute. */
+const PATIENCE_MS = 180_000;
 /** The maximum of lines in the transcript, which cover some dozens of commands. */
 const MOST_NOTES = 400;
 /** The maximum of characters in a line of the transcript. */

@@ -17,12 +17,14 @@ import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
 import test from '../support/test.js';
 
+/** In ms. A program that loops for ever is ended, and has no status; a busy machine may need minutes for a database. */
+const HANGS_MS = 300_000;
+
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['--', PROGRAM, ...args], {
     env: { ...bareEnvironment(), ...env },
     encoding: 'utf8',
-    // A program that loops for ever is ended, and has no status.
-    timeout: 60_000,
+    timeout: HANGS_MS,
   });
 
 test('a command makes no store by accident', (t) => {
@@ -55,7 +57,7 @@ test('a store that is closed to the user is not called missing', (t) => {
     const { status, stderr } = spawnSync(command, [...before, PROGRAM, 'account', 'list', ...create], {
       env,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: HANGS_MS,
     });
     t.is(
       stderr,
@@ -145,7 +147,7 @@ test('an env file that is missing is one sentence with the name of the option, o
   ]) {
     // A shell starts it in this way: Node 20 would also look for the option after the program.
     const env = { ...bareEnvironment(), PATH: path };
-    const { status, stdout, stderr } = spawnSync(link, args, { env, encoding: 'utf8', timeout: 60_000 });
+    const { status, stdout, stderr } = spawnSync(link, args, { env, encoding: 'utf8', timeout: HANGS_MS });
     t.deepEqual([status, stdout], [1, '']);
     t.is(stderr, `error: --env-file ${none}: there is no such file or directory\n`);
   }

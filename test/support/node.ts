@@ -10,6 +10,9 @@ export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.j
 
 export type TestNode = NodeProcess;
 
+/** In ms, as MANSIO_LEASE_TTL_MS: a node that a busy machine lets wait for some seconds goes on with its mailboxes, and refuses nobody. */
+const PATIENT_TTL_MS = 10_000;
+
 const nodes: TestNode[] = [];
 /** The databases, by the data directories that were made here. */
 const databases = new Map<string, Awaited<ReturnType<typeof nodeDatabase>>>();
@@ -39,6 +42,7 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
   const dataDir = settings['MANSIO_DATA_DIR'] ?? (await nodeDirectory());
   const node = await startNodeProcess({
     ...UNLIMITED,
+    MANSIO_LEASE_TTL_MS: String(PATIENT_TTL_MS),
     MANSIO_HTTP_PORT: '0',
     MANSIO_MX_PORT: '0',
     MANSIO_SUBMISSION_PORT: '0',

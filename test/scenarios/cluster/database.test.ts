@@ -10,8 +10,7 @@ testWith('nats-server')('a cluster outlives its database', async (t) => {
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();
-  // Readers wait as long as the test keeps the database away.
-  const load = cluster.load({ patienceMs: 180_000 });
+  const load = cluster.load();
   const owners = async () => (await cluster.view()).leases.map(({ nodeId }) => nodeId);
   const before = await owners();
   await load.more(50);

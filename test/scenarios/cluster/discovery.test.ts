@@ -6,6 +6,7 @@ import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 interface Discovery {
   readonly smtp: { readonly enabled: boolean; readonly port: number; readonly securePort: number };
@@ -14,7 +15,7 @@ interface Discovery {
 testWith('nats-server')('whichever node is asked, discovery tells what runs in the cluster', async (t) => {
   t.timeout(600_000);
   const roles = ['api,mailbox', 'submission', 'api'];
-  const cluster = await startCluster(t, { nodes: 3, accounts: 1, roles });
+  const cluster = await startCluster(t, { nodes: 3, accounts: 1, leaseTtlMs: PATIENT_TTL_MS, roles });
   const [first, submission, second] = cluster.nodes;
   const asked = [first!, second!].map(({ process }) => new MailboxClient(process, cluster.accounts[0]!.key));
   const told = () => Promise.all(asked.map((client) => client.get<Discovery>('/api/discovery')));
@@ -39,6 +40,7 @@ testWith('nats-server')('two nodes of different roles and settings tell mail pro
   const cluster = await startCluster(t, {
     nodes: 2,
     accounts: 1,
+    leaseTtlMs: PATIENT_TTL_MS,
     roles: ['api,mailbox,submission', 'api,imap,mailbox'],
     settingsOf: (place) => ({
       MANSIO_HOSTNAME: place === 0 ? 'one.example.test' : 'two.example.test',

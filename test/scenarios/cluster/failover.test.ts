@@ -63,7 +63,7 @@ failoverTest('machines whose primary is lost under load lose and double nothing,
   const accounts: TestAccount[] = [];
   for (let i = 1; i <= CLUSTER_ACCOUNTS; i++)
     accounts.push(await createAccount(sql, `user${i}@example.test`, ['app', 'smtp', 'imap']));
-  const load = new Load(() => machines.up.map(({ front }) => front), accounts, { patienceMs: RECOVERED_MS });
+  const load = new Load(() => machines.up.map(({ front }) => front), accounts, {});
   t.teardown(() => load.stop());
   await load.more(50, RECOVERED_MS);
 

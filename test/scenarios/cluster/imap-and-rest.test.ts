@@ -10,6 +10,7 @@ import { type EmailList, MailboxClient } from '../../support/clients/mailbox-cli
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 const EVENTS = [
   'NewEmail',
@@ -63,6 +64,7 @@ testWith('nats-server')(
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 1,
+      leaseTtlMs: PATIENT_TTL_MS,
       settings: { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_LOG_LEVEL: 'warn' },
     });
     await cluster.settled();

@@ -9,6 +9,7 @@ import { Conversation } from '../protocols/conversation.js';
 import { rows } from '../protocols/rows.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 const portOf = ({ process }: ClusterNode, name: string) => port(process, name);
 
@@ -24,7 +25,7 @@ testWith('nats-server')(
   async (t) => {
     t.timeout(600_000);
     const settings = { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' };
-    const cluster = await startCluster(t, { nodes: 2, accounts: 1, settings });
+    const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: PATIENT_TTL_MS, settings });
     const [first, second] = cluster.nodes as readonly [ClusterNode, ClusterNode];
     const { email, key } = cluster.accounts[0]!;
     const guesses = Array.from({ length: 21 }, (_, i) => logIn(first, `guessed${i}@example.test`, `guess-${i}`));

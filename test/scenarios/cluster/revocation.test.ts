@@ -2,6 +2,7 @@
 import { port } from '../../../dev/node-accounts.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 const KEYS = 90;
 
@@ -9,7 +10,7 @@ testWith('nats-server')(
   'a key that is revoked on one node fails at once on another, which has just taken it',
   async (t) => {
     t.timeout(600_000);
-    const cluster = await startCluster(t, { nodes: 2, accounts: 1 });
+    const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: PATIENT_TTL_MS });
     const [account] = cluster.accounts;
     const [here, there] = cluster.nodes.map((node) => `http://127.0.0.1:${port(node.process, 'http')}`);
     const ask = (base: string, key: string, method: string, path: string, body?: unknown) =>

@@ -10,10 +10,11 @@ import { rawRequest } from '../../support/clients/raw-request.js';
 import { deferred } from '../../support/deferred.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 testWith('nats-server')('a session of one node is used on another, and its end is obeyed there at once', async (t) => {
   t.timeout(600_000);
-  const cluster = await startCluster(t, { nodes: 2, accounts: 1 });
+  const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: PATIENT_TTL_MS });
   const [account] = cluster.accounts;
   const [here, there] = cluster.nodes.map((node) => port(node.process, 'http')) as [number, number];
   const origin = (at: number) => ({ Host: `127.0.0.1:${at}`, Origin: `http://127.0.0.1:${at}` });

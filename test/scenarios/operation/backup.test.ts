@@ -52,17 +52,21 @@ async function imapView(node: TestNode, key: string): Promise<Map<string, Folder
 
 async function pop3View(node: TestNode, key: string): Promise<readonly string[]> {
   const client = await LineClient.connect(port(node, 'pop3'));
-  await client.line();
-  client.write('STLS\r\n');
-  await client.line();
-  await client.secure();
-  for (const command of [`USER ${ZOE}`, `PASS ${key}`]) {
+  const taken = async () => {
+    const line = await client.line();
+    if (line?.startsWith('-ERR') !== false) throw new Error(`POP3: ${line}`);
+    return line;
+  };
+  const say = (command: string) => {
     client.write(`${command}\r\n`);
-    await client.line();
-  }
-  client.write('LIST\r\n');
-  const lines = [];
-  for (let line = await client.line(); line !== '.'; line = await client.line()) lines.push(line!);
+    return taken();
+  };
+  await taken();
+  await say('STLS');
+  await client.secure();
+  for (const command of [`USER ${ZOE}`, `PASS ${key}`]) await say(command);
+  const lines = [await say('LIST')];
+  for (let line = await taken(); line !== '.'; line = await taken()) lines.push(line);
   client.write('QUIT\r\n');
   return lines;
 }
@@ -94,13 +98,8 @@ const statusOf = async (node: TestNode, name: string) => {
 test('a store is saved while mail comes in, and restored into both kinds of store', async (t) => {
   let isOpen = false;
   const behaviour = { rcpt: () => (isOpen ? undefined : '451 4.7.1 come back later') };
-  const { node, remotes, messagesAt, dns } = await world(
-    t,
-    { 'far.test': [{ behaviour }] },
-    {
-      MANSIO_DATA_DIR: await preparedDirectory('mansio-backup-'),
-    },
-  );
+  const settings = { MANSIO_DATA_DIR: await preparedDirectory('mansio-backup-') };
+  const { node, remotes, messagesAt, dns } = await world(t, { 'far.test': [{ behaviour }] }, settings);
   t.truthy(dns);
   t.is(remotes.size, 1);
   const sql = await storeOf(node);
@@ -202,8 +201,8 @@ test('a store is saved while mail comes in, and restored into both kinds of stor
   t.deepEqual([refused.code, refused.stdout], [1, '']);
   t.regex(refused.stderr, /the store is not empty/);
 
-  const { MANSIO_DATA_DIR: _, DATABASE_URL: __, ...settings } = node.env;
-  const own = settingsOf(settings);
+  const { MANSIO_DATA_DIR: _, DATABASE_URL: __, ...others } = node.env;
+  const own = settingsOf(others);
   const database = await nodeDirectory('mansio-restored-');
   const embedded = join(temporaryDirectory('mansio-restored-'), 'new');
   for (const [dataDir, more] of [

@@ -27,8 +27,8 @@ export interface LoadOptions {
   /** In ms. A node that is silent for this long counts as gone; default 5,000. */
   readonly answerMs?: number;
   /**
-   * In ms. A reader repeats a request for this long, default 60,000: statements wait on dead connections for 15 s, and on a busy machine each
-   * answer is late.
+   * In ms. A reader repeats a request for this long, by default as long as a test waits for a state of a cluster: statements wait on dead
+   * connections for 15 s, and on a busy machine each answer is later than `answerMs`.
    */
   readonly patienceMs?: number;
   /** Messages that a sender sends to a node before it goes to the next; default 20. */
@@ -47,7 +47,7 @@ export class Load {
   #awaited = 0;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
-    const { readers = 2, pauseMs = 10, answerMs = 5_000, patienceMs = 60_000, perConnection = 20 } = options;
+    const { readers = 2, pauseMs = 10, answerMs = 5_000, patienceMs = 180_000, perConnection = 20 } = options;
     const work = {
       targets,
       accounts,
