@@ -20,7 +20,9 @@ interface Options {
 export function registerReports(program: Command): void {
   const command = program
     .command('reports')
-    .description('show what other servers report: who sends as the hosted domains, and what fails')
+    .description(
+      `show what other servers report about the hosted domains in the last ${DAYS} days (see --days), as sums by source: who sends as them, with SPF and DKIM as those servers evaluated them (DMARC reports), and whether mail to them is encrypted (TLS-RPT), from the reports that have arrived at the MX`,
+    )
     .option('--domain <domain>', 'of this hosted domain alone')
     .option('--days <number>', 'of this many last days', daysNamed, DAYS);
   reporting(command, ({ domain, days }: Options) => readSums(domain, days), inWords);

@@ -19,6 +19,7 @@ import type {
   HostedDomains,
   LoginClaims,
   LoginResult,
+  Postmasters,
   Principal,
   Recipient,
   RecipientMailbox,
@@ -56,7 +57,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Cached
   return directory;
 }
 
-class CachedDirectory implements Directory, HostedDomains, Senders {
+class CachedDirectory implements Directory, HostedDomains, Postmasters, Senders {
   readonly #options: DirectoryOptions;
   readonly #store: DirectoryStore;
   readonly #log: { info(fields: object, message: string): void };
@@ -163,6 +164,10 @@ class CachedDirectory implements Directory, HostedDomains, Senders {
   async maySendAs(accountId: string, text: string): Promise<boolean> {
     const address = canonicalAddress(text);
     return address !== undefined && this.#addresses.maySendAs(accountId, address);
+  }
+
+  postmasterOf(domain: string): Promise<string | undefined> {
+    return this.#addresses.postmasterOf(domain);
   }
 
   senderAliases(accountId: string, addresses: readonly string[]): Promise<readonly SenderAlias[]> {

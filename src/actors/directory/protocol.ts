@@ -97,6 +97,11 @@ export interface HostedDomains {
   accepts(domain: string): Promise<boolean>;
 }
 
+export interface Postmasters {
+  /** The account that gets the mail of the domain's postmaster; undefined without one. @throws StoreFault */
+  postmasterOf(domain: string): Promise<string | undefined>;
+}
+
 /** As which addresses accounts may send, and to which they may forward. */
 export interface Senders {
   /**

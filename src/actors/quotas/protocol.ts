@@ -1,7 +1,7 @@
 // What mailboxes, delivery and gateways ask about quotas.
 import type { Limits, Usage } from '../../store/limits/quotas.js';
 import type { RecipientMailbox } from '../directory/protocol.js';
-import type { Quota, Room } from './room.js';
+import { isNearlyFull, type Quota, RESOURCES, type Room } from './room.js';
 
 /** What a mailbox needs of the quotas of its node. */
 export interface MailboxQuotas {
@@ -19,6 +19,14 @@ export interface RecipientQuotas {
 
 /** What users are shown. */
 export interface AccountUsage {
+  readonly used: Usage;
+  readonly limit: Limits;
+  /** What the accounts of its domain use together; undefined when the domain has no limit. */
+  readonly domain?: DomainUsage | undefined;
+}
+
+interface DomainUsage {
+  readonly name: string;
   readonly used: Usage;
   readonly limit: Limits;
 }
@@ -53,4 +61,15 @@ export async function roomOfAny(
     if (own === 'full') room = own;
   }
   return mailboxes.length === 0 ? 'room' : room;
+}
+
+/** The domain whose limit leaves less room than that of the account does; undefined while the account's own limit is the one that counts. */
+export function limitingDomain({ used, limit, domain }: AccountUsage): string | undefined {
+  if (domain === undefined || !isNearlyFull(domain)) return undefined;
+  const isLess = RESOURCES.some((resource) => {
+    const own = (limit[resource] ?? Number.POSITIVE_INFINITY) - used[resource];
+    const shared = (domain.limit[resource] ?? Number.POSITIVE_INFINITY) - domain.used[resource];
+    return shared < own;
+  });
+  return isLess ? domain.name : undefined;
 }

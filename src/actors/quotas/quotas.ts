@@ -1,7 +1,7 @@
 // The quotas of a node: what gateways and mailboxes ask about limits and room. While nothing has a limit, nothing is read. Otherwise what
 // was read counts for five seconds: RCPT costs at most one read of an account in that time, which all recipients that wait share. The
 // mailboxes of this node tell what they use with each commit. Where that passes a limit, or 90 % of it, the store is told and the user gets
-// a notice.
+// a notice. A domain is looked at within ten seconds of a commit of one of its accounts, and its operator gets the notice.
 import type { Logger } from 'pino';
 import { CoalescedReads } from '../../concurrency/coalesced-reads.js';
 import { lruCache } from '../../concurrency/lru-cache.js';
@@ -17,6 +17,8 @@ const MOST_ACCOUNTS = 50_000;
 const MOST_DOMAINS = 10_000;
 const MOST_REVIEWS = 10_000;
 const REVIEWS_AT_ONCE = 4;
+/** How long after a commit of one of its accounts a domain is looked at: what else is committed until then counts too. */
+const DOMAIN_REVIEW_MS = 5_000;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 export interface QuotasOptions {
@@ -25,6 +27,8 @@ export interface QuotasOptions {
   readonly defaults: Limits;
   /** Tells the user that 90 % are in use, once until `endNotice`. */
   notify(quota: AccountQuota, limit: Limits): Promise<void>;
+  /** Tells the operator the same about a domain. */
+  notifyOfDomain(quota: DomainQuota, limit: Limits): Promise<void>;
   readonly log: Pick<Logger, 'warn'>;
   /** ms since the epoch. */
   readonly now: () => number;
@@ -32,6 +36,7 @@ export interface QuotasOptions {
 
 interface Reading extends Quota {
   readonly isNoticed: boolean;
+  readonly domainName: string;
 }
 
 export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
@@ -46,6 +51,8 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
   readonly #wanted = new Set<string>();
   readonly #reads: CoalescedReads<ReadonlyMap<string, Reading>>;
   readonly #reviews: WorkQueue;
+  /** Its keys are the names of domains. */
+  readonly #domainReviews: WorkQueue;
   /** Whether there may be a limit anywhere. */
   #isLimited = true;
   #looked = 0;
@@ -65,6 +72,15 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
       failed: (accountId, err) => log.warn({ accountId, err }, 'a quota could not be looked at yet'),
       workers: REVIEWS_AT_ONCE,
       most: MOST_REVIEWS,
+      backoff: BACKOFF,
+    });
+    this.#domainReviews = new WorkQueue({
+      work: async (name) => {
+        await this.#reviewDomain(name);
+        return undefined;
+      },
+      failed: (domain, err) => log.warn({ domain, err }, 'the quota of a domain could not be looked at yet'),
+      most: MOST_DOMAINS,
       backoff: BACKOFF,
     });
   }
@@ -92,8 +108,8 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
     });
   }
 
-  stop(): Promise<void> {
-    return this.#reviews.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.#reviews.stop(), this.#domainReviews.stop()]);
   }
 
   of(accountId: string): Promise<Quota | undefined> | undefined {
@@ -114,7 +130,12 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
 
   async usageOf(accountId: string): Promise<AccountUsage | undefined> {
     const [quota] = await this.#store.accounts([accountId]);
-    return quota && { used: quota.used, limit: this.#limitOf(quota) };
+    if (quota === undefined) return undefined;
+    const own = { used: quota.used, limit: this.#limitOf(quota) };
+    if (!this.#isLimited) return own;
+    const name = domainOf(quota.email);
+    const domain = (await this.#domainsOf(new Set([name]))).get(name);
+    return domain === undefined ? own : { ...own, domain: { name, used: domain.used, limit: domain.limit } };
   }
 
   used(accountId: string, usage: Usage): void {
@@ -124,6 +145,7 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
       this.#reviews.add(accountId, accountId);
       return;
     }
+    this.#wasUsed(known);
     const quota = { ...known, used: usage };
     this.#accounts.set(accountId, quota, { noUpdateTTL: true });
     if (isFull(quota) !== (quota.fullSince !== null) || isNearlyFull(quota) !== quota.isNoticed)
@@ -137,7 +159,21 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
     const isNear = isNearlyFull({ used: quota.used, limit });
     if (isNear && !quota.isNoticed) await this.#options.notify(quota, limit);
     if (!isNear && quota.isNoticed) await this.#store.endNotice(accountId);
-    await this.#read(accountId);
+    const reading = await this.#read(accountId);
+    if (reading !== undefined) this.#wasUsed(reading);
+  }
+
+  #wasUsed({ domain, domainName }: Reading): void {
+    if (domain !== undefined) this.#domainReviews.addAfter(domainName, DOMAIN_REVIEW_MS);
+  }
+
+  async #reviewDomain(name: string): Promise<void> {
+    const [quota] = await this.#store.domains([name]);
+    if (quota === undefined) return;
+    const { limit } = await this.#noted({ domain: name }, limitedOf(quota));
+    const isNear = isNearlyFull({ used: quota.used, limit });
+    if (isNear && !quota.isNoticed) await this.#options.notifyOfDomain(quota, limit);
+    if (!isNear && quota.isNoticed) await this.#store.endDomainNotice(name);
   }
 
   #read(accountId: string): Promise<Reading | undefined> {
@@ -174,6 +210,8 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
     for (const name of unknown) {
       const domain = read.get(name);
       const quota = domain === undefined ? null : await this.#noted({ domain: name }, limitedOf(domain));
+      // A limit that is set below what is in use is noticed without a commit.
+      if (quota !== null && isNearlyFull(quota) !== domain?.isNoticed) this.#domainReviews.add(name);
       if (changes === this.#changes) this.#domains.set(name, { quota });
       if (quota !== null) found.set(name, quota);
     }
@@ -181,9 +219,9 @@ export class Quotas implements MailboxQuotas, RecipientQuotas, AccountQuotas {
   }
 
   async #readingOf(quota: AccountQuota, domain: LimitedUsage | undefined): Promise<Reading> {
-    const { accountId, used, fullSince, isNoticed } = quota;
+    const { accountId, email, used, fullSince, isNoticed } = quota;
     const own = await this.#noted({ accountId }, { used, fullSince, limit: this.#limitOf(quota) });
-    return { ...own, domain, isNoticed };
+    return { ...own, domain, domainName: domainOf(email), isNoticed };
   }
 
   /** Tells the store since when there is no room. */

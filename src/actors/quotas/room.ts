@@ -20,7 +20,7 @@ const LONG_MS = 3 * 86_400_000;
 /** The share of a limit at which the user is told. */
 const NEARLY_FULL = 0.9;
 
-const RESOURCES = ['bytes', 'messages'] as const;
+export const RESOURCES = ['bytes', 'messages'] as const;
 
 /** Whether what is added fits. What needs nothing more of a resource fits however full it is. */
 export function hasRoom({ used, limit, domain }: Omit<Quota, 'fullSince'>, added: Usage): boolean {

@@ -18,7 +18,7 @@ import { type PasskeySources, passkeyRoutes } from './routes/account/passkeys.js
 import { preferenceRoutes } from './routes/account/preferences.js';
 import { profileRoutes } from './routes/account/profile.js';
 import { type PushSources, pushRoutes } from './routes/account/push-subscriptions.js';
-import { quotaRoute } from './routes/account/quota.js';
+import { namingFullDomain, quotaRoute } from './routes/account/quota.js';
 import { senderRoutes } from './routes/account/senders.js';
 import { sessionLinkRoutes } from './routes/account/session-links.js';
 import { sessionRoutes } from './routes/account/sessions.js';
@@ -129,9 +129,11 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...emails('/api/external/emails', ['External emails']),
     imageProxyRoute(sources.images),
     contactsRoute(mailboxes),
-    ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
-    ...draftRoutes('/api/outbound', ['Outbound'], outbound),
-    ...replyRoutes('/api/outbound', ['Outbound'], outbound),
+    ...[
+      ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
+      ...draftRoutes('/api/outbound', ['Outbound'], outbound),
+      ...replyRoutes('/api/outbound', ['Outbound'], outbound),
+    ].map((route) => namingFullDomain(route, sources.quotas)),
     ...accountRoutes(sources),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
     ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),

@@ -3,6 +3,7 @@
 import { ConnectionEnd } from '../../net/tcp/connection-end.js';
 import { FramingError } from '../../net/tcp/line-framer.js';
 import type { Command } from './command.js';
+import { namingFullDomain } from './commands/quota.js';
 import { bad, type Completion, no, type Suspension } from './completion.js';
 import { completionOf, isBug } from './faults.js';
 import type { ImapSession, SuspendedCommand } from './imap-session.js';
@@ -42,6 +43,7 @@ export async function dispatch(
   } catch (error) {
     end = ofError(error, session, row);
   }
+  if ('code' in end && end.code === 'OVERQUOTA') end = await namingFullDomain(session, end);
   if ('finish' in end) {
     session.suspended = { suspension: end, tag: received.tag, row: row!, began };
     return;

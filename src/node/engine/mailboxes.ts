@@ -6,7 +6,7 @@ import { messageFacts } from '../../actors/delivery/message-facts.js';
 import { QueueWakeup } from '../../actors/delivery/queue-wakeup.js';
 import { createDirectory } from '../../actors/directory/directory.js';
 import { KeyUses } from '../../actors/directory/key-uses.js';
-import type { Directory, HostedDomains, Senders } from '../../actors/directory/protocol.js';
+import type { Directory, HostedDomains, Postmasters, Senders } from '../../actors/directory/protocol.js';
 import { type MailboxActors, mailboxActorProtocol } from '../../actors/mailbox/actor-protocol.js';
 import { startBodyFiltering } from '../../actors/mailbox/background/body-filters.js';
 import { startFilterRunning } from '../../actors/mailbox/background/filter-running.js';
@@ -41,7 +41,7 @@ import type { EngineStores } from './stores.js';
 export interface EngineMailboxes {
   readonly host: Host;
   readonly mailboxes: MailboxActors;
-  readonly directory: Directory & HostedDomains & Senders;
+  readonly directory: Directory & HostedDomains & Postmasters & Senders;
   readonly keyUses: KeyUses;
   readonly inlineMessages: InlineMessages;
   /** The consumers of this node's accounts; not started yet. */
@@ -70,7 +70,7 @@ export async function startMailboxes(
   const { host, mailboxes } = openRefs(context, cluster, stores);
   const rewriting = await senderRewriting(stores.settings);
   const { directory, keyUses } = await openDirectory(context, stores, mailboxes, rewriting);
-  const quotas = await openQuotas(context, stores, mailboxes);
+  const quotas = await openQuotas(context, stores, mailboxes, directory);
   const sending = await openSendingLimits(context, stores, mailboxes);
   const facts = messageFacts(stores.blobs);
   const hosted = hostedDelivery({ directory, facts, quotas, hostname: config.hostname, newId });
@@ -180,6 +180,7 @@ async function openQuotas(
   context: EngineContext,
   { accounts, blobs, quotas: store }: EngineStores,
   mailboxes: MailboxActors,
+  directory: Postmasters,
 ): Promise<Quotas> {
   const { config, log } = context;
   const { quotaBytes: bytes, quotaMessages: messages, hostname } = config;
@@ -187,7 +188,10 @@ async function openQuotas(
   const quotas = new Quotas({
     store,
     defaults: { bytes: bytes || null, messages: messages || null },
-    notify: quotaNotices({ store, blobs, mailboxes, hostname, newId, now, log }),
+    ...quotaNotices({
+      ...{ store, blobs, mailboxes, hostname, newId, now, log },
+      postmasterOf: (domain) => directory.postmasterOf(domain),
+    }),
     log,
     now,
   });

@@ -35,6 +35,18 @@ export interface AccountQuota extends Quota {
 
 export interface DomainQuota extends Quota {
   readonly name: string;
+  /** The operator has been told that 90 % are in use. */
+  readonly isNoticed: boolean;
+}
+
+/** A message that a notice adds as accepted mail. */
+interface AddedNotice {
+  readonly accountId: string;
+  /** The id of the accepted mail. */
+  readonly inboundId: string;
+  /** The blob must be stored. */
+  readonly content: Pick<BlobContent, 'hash'>;
+  readonly envelope: InboundEnvelope;
 }
 
 /** The owner of a quota: an account or a domain. */
@@ -67,4 +79,11 @@ export interface QuotaStore {
   ): Promise<boolean>;
   /** Notes that less than 90 % are in use: the user will be told again. */
   endNotice(accountId: string): Promise<void>;
+  /**
+   * Notes that the operator is told about the domain, and adds the message in the same step; undefined where nobody reads it. Returns false,
+   * and adds nothing, when the operator has been told before.
+   */
+  noticeDomain(name: string, added: AddedNotice | undefined): Promise<boolean>;
+  /** As `endNotice`, for a domain and its operator. */
+  endDomainNotice(name: string): Promise<void>;
 }

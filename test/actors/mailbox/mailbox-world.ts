@@ -177,14 +177,18 @@ export async function mailboxWorld(
   const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host });
   const quotaStore = postgresQuotas(sql);
   const about = { store: quotaStore, log, now: () => clock.now() };
-  const notify = quotaNotices({ ...about, blobs, mailboxes, hostname: 'mx.test', newId });
+  const written = quotaNotices({
+    ...{ ...about, blobs, mailboxes, hostname: 'mx.test', newId },
+    postmasterOf: async (domain) => (await directory.ownerOf(`postmaster@${domain}`))?.accountId,
+  });
   const notices = { areSent: false };
   const quotas = new Quotas({
     ...about,
     defaults: { bytes: null, messages: null },
     notify: async (quota, limit) => {
-      if (notices.areSent) await notify(quota, limit);
+      if (notices.areSent) await written.notify(quota, limit);
     },
+    notifyOfDomain: written.notifyOfDomain,
   });
   await quotas.start();
   const sendingStore = postgresSending(sql);

@@ -2,6 +2,7 @@
 // at 90 %.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
+import { limitingDomain } from '../../../src/actors/quotas/protocol.js';
 import { Quotas } from '../../../src/actors/quotas/quotas.js';
 import type { QuotaStore } from '../../../src/store/limits/quotas.js';
 import test from '../../support/test.js';
@@ -40,7 +41,14 @@ test('nothing is read while nothing has a limit', async (t) => {
   };
   const defaults = { bytes: null, messages: null };
   const log = { warn() {} };
-  const quotas = new Quotas({ store, defaults, notify: async () => {}, log, now: () => Date.now() });
+  const quotas = new Quotas({
+    store,
+    defaults,
+    notify: async () => {},
+    notifyOfDomain: async () => {},
+    log,
+    now: () => Date.now(),
+  });
   t.teardown(() => quotas.stop());
   await quotas.start();
   const id = await account();
@@ -85,7 +93,13 @@ test('a default holds for accounts without a setting of their own', async (t) =>
   const { world, account } = await setUp(t);
   const [own, other] = [await account(), await account()];
   const defaults = { bytes: 10, messages: null };
-  const options = { store: world.quotaStore, notify: async () => {}, log: { warn() {} }, now: () => Date.now() };
+  const options = {
+    store: world.quotaStore,
+    notify: async () => {},
+    notifyOfDomain: async () => {},
+    log: { warn() {} },
+    now: () => Date.now(),
+  };
   const quotas = new Quotas({ ...options, defaults });
   t.teardown(() => quotas.stop());
   await quotas.start();
@@ -110,6 +124,7 @@ test('the accounts of a domain share its limit', async (t) => {
     store: world.quotaStore,
     defaults: { bytes: null, messages: null },
     notify: async () => {},
+    notifyOfDomain: async () => {},
     log: { warn() {} },
     now: () => now,
   });
@@ -142,6 +157,68 @@ test('the user is told once when 90 % are in use, and again after it was less', 
   for (let i = 0; i < 9; i++) await deliver(world, id);
   await until(async () => (await notices()).length === 1);
   t.like((await world.quotaStore.accounts([id]))[0], { used: { messages: 10 }, isNoticed: true });
+});
+
+test('the operator of a domain is told once when 90 % are in use, and again after it was less', async (t) => {
+  const { world, account } = await setUp(t);
+  const domain = 'shared.test';
+  await world.directory.addDomain(domain);
+  const { id: operator } = await world.directory.createAccount(`postmaster@${domain}`, 'P');
+  const [first, second] = [await account(domain), await account(domain)];
+  const set = async (messages: number) => {
+    await world.quotaStore.setDomain(domain, { messages });
+    world.quotas.changed({ kind: 'quotas' });
+  };
+  const notices = async () =>
+    (await subjects(world, operator)).filter((subject) => subject === `The domain ${domain} is nearly full`).length;
+  const isNoticed = async () => (await world.quotaStore.domains([domain]))[0]?.isNoticed;
+  await set(20);
+  for (let i = 0; i < 9; i++) for (const id of [first, second]) await deliver(world, id);
+  await until(async () => (await notices()) === 1);
+  t.true(await isNoticed());
+  t.deepEqual(
+    (await subjects(world, first)).filter((subject) => subject.includes('nearly full')),
+    [],
+  );
+  // Further mail is the same crossing, and what a user deletes ends it.
+  await deliver(world, first);
+  const { reply } = await world.mailboxes.of(first).ask('list', { folder: 'inbox', page: 1, pageSize: 99 });
+  await world.mailboxes.of(first).ask('remove', { emailIds: reply!.items.map((item) => item.id) });
+  await until(async () => (await isNoticed()) === false);
+  t.is(await notices(), 1);
+  // A limit that is set below what is in use is a crossing, and the end of the limit ends the notice.
+  await set(10);
+  await deliver(world, second);
+  await until(async () => (await notices()) === 2);
+  await set(0);
+  t.false(await isNoticed());
+});
+
+test('a domain without a postmaster is noted, and nobody gets a mail', async (t) => {
+  const { world, account } = await setUp(t);
+  await world.directory.addDomain('alone.test');
+  const id = await account('alone.test');
+  await world.quotaStore.setDomain('alone.test', { messages: 1 });
+  world.quotas.changed({ kind: 'quotas' });
+  await deliver(world, id);
+  await until(async () => (await world.quotaStore.domains(['alone.test']))[0]!.isNoticed);
+  t.is((await world.sql`select from inbound`).length, 0);
+});
+
+test('what an account may use names its domain where the limit of the domain leaves less', async (t) => {
+  const { world, account } = await setUp(t);
+  await world.directory.addDomain('near.test');
+  const id = await account('near.test');
+  await world.limit(id, { messages: 5 });
+  await world.quotaStore.setDomain('near.test', { messages: 2 });
+  world.quotas.changed({ kind: 'quotas' });
+  t.is(limitingDomain((await world.quotas.usageOf(id))!), undefined, 'the domain has room');
+  for (let i = 0; i < 2; i++) await deliver(world, id);
+  world.quotas.changed({ kind: 'quotas' });
+  const usage = (await world.quotas.usageOf(id))!;
+  t.like(usage.domain, { name: 'near.test', used: { messages: 2 }, limit: { messages: 2 } });
+  t.is(limitingDomain(usage), 'near.test');
+  t.is(limitingDomain({ ...usage, limit: { bytes: null, messages: 2 } }), undefined, 'both are full');
 });
 
 test('what an older version has written is counted again', async (t) => {

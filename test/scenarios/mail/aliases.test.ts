@@ -68,6 +68,48 @@ test('mail for an alias reaches each account once, and its accounts send as it',
   t.is((await node.stop()).code, 0);
 });
 
+test('catch-alls of a domain and of one below it, and a domain that is another name, deliver what nobody has', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_UNKNOWN_RECIPIENTS: 'reject' });
+  const sql = await storeOf(node);
+  const [ann, bob, eve] = [
+    await createAccount(sql, 'ann@example.test'),
+    await createAccount(sql, 'bob@example.test'),
+    await createAccount(sql, 'eve@example.test'),
+  ];
+  await sql.end();
+  const command = async (...args: string[]) => {
+    const { code, stderr } = await mansio(node.dataDir, args);
+    t.is(code, 0, stderr);
+  };
+  await command('alias', 'add', '*@example.test', '--to', bob.email);
+  await command('alias', 'add', '*@sub.example.test', '--to', eve.email);
+  await command('domain', 'alias', 'twin.test', 'example.test');
+  const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const send = async (to: string) =>
+    (await smtp.send('a@remote.test', [to], `From: a@remote.test\r\nSubject: ${to}\r\n\r\nhello`)).code;
+  const to = {
+    ann: ['ann@example.test', 'Ann+tag@example.test', 'ann@twin.test'],
+    bob: ['nobody@example.test', 'bob@twin.test', 'nobody@twin.test'],
+    eve: ['nobody@sub.example.test', 'ann@sub.example.test', 'eve@example.test'],
+  };
+  for (const address of Object.values(to).flat())
+    await eventually(`mail for ${address} is taken`, async () => (await send(address)) === 250);
+  for (const address of ['nobody@deep.sub.example.test', 'ann@sub.twin.test']) {
+    await smtp.command('MAIL FROM:<a@remote.test>');
+    t.is((await smtp.command(`RCPT TO:<${address}>`)).code, 550, address);
+    await smtp.command('RSET');
+  }
+  for (const [account, addresses] of [
+    [ann, to.ann],
+    [bob, to.bob],
+    [eve, to.eve],
+  ] as const) {
+    const subjects = (await new MailboxClient(node, account.key).inbox()).map(({ subject }) => subject);
+    t.deepEqual(subjects.toSorted(), addresses.toSorted(), account.email);
+  }
+  t.is((await node.stop()).code, 0);
+});
+
 testWith('nats-server')('an alias reaches mailboxes of two nodes, and its change both nodes', async (t) => {
   t.timeout(600_000);
   const cluster = await startCluster(t, { nodes: 2, accounts: 6, settings: { MANSIO_UNKNOWN_RECIPIENTS: 'reject' } });

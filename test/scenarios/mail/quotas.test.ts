@@ -22,7 +22,7 @@ import imaplib, ssl, sys
 port, user, key = sys.argv[1:]
 client = imaplib.IMAP4_SSL('127.0.0.1', int(port), ssl_context=ssl._create_unverified_context())
 client.login(user, key)
-print(client.getquotaroot('INBOX')[1][1])
+for line in client.getquotaroot('INBOX')[1][1]: print(line.decode())
 print(client.append('Archive', None, None, b'Subject: a\\r\\n\\r\\n' + b'x' * 900)[1])
 `;
 
@@ -121,5 +121,13 @@ test('a limit that the operator sets holds at once, everywhere', async (t) => {
   const used = Object.fromEntries(listed.map(({ name, messages }) => [name, messages.used]));
   t.is(used['example.test'], used[anna.email]! + used[ben.email]!);
   t.is(used[anna.email], (await quota()).messages.used);
+  // The limit of the domain binds: REST and IMAP name it, and the shape of /api/quota is that of the account.
+  const full = await rest.request('POST', '/api/outbound/drafts', draft);
+  t.is(full.status, 507);
+  t.regex(((await full.json()) as { detail: string }).detail, /^The domain example\.test is full/);
+  t.deepEqual(await quota(), { ...(await quota()), messages: { used: used[anna.email]!, limit: null } });
+  const refusals = await runProgram('python3', ['-c', IMAPLIB, String(port(node, 'imaps')), anna.email, anna.key]);
+  t.regex(refusals.output, new RegExp(`"example\\.test" \\(MESSAGE ${used['example.test']} 1\\)`));
+  t.regex(refusals.output, /\[OVERQUOTA\] The domain example\.test is full/);
   t.is((await node.stop()).code, 0);
 });

@@ -1,6 +1,7 @@
-// Limits of resources: GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208). The account is one quota root. A resource without a limit is not
-// reported: octets in units of 1,024 (STORAGE), messages, and mailboxes, which always have a limit.
-import type { AccountUsage } from '../../../actors/quotas/protocol.js';
+// Limits of resources: GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208). The account is one quota root, and its domain is another one where
+// that has a limit. A resource without a limit is not reported: octets in units of 1,024 (STORAGE), messages, and mailboxes of the account,
+// which always have a limit.
+import { type AccountUsage, limitingDomain } from '../../../actors/quotas/protocol.js';
 import { MOST_FOLDERS_OF_ROLE } from '../../../mail-format/folder-name.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok } from '../completion.js';
@@ -12,7 +13,7 @@ import type { Session, SessionState } from '../session.js';
 import { mailboxName } from '../wire/format.js';
 
 const AFTER_LOGIN: readonly SessionState[] = ['authenticated', 'selected'];
-/** The name of the only quota root. */
+/** The name of the quota root of the account. That of the domain has the name of the domain. */
 const ROOT = '';
 /** RFC 9208 §5.1: STORAGE counts units of this many octets. */
 const STORAGE_UNIT = 1024;
@@ -34,27 +35,52 @@ export const quotaCommands: readonly Command[] = [
 ];
 
 async function getQuota(session: Session, root: string): Promise<Completion> {
-  if (root !== ROOT) return no('There is no such quota root', 'NONEXISTENT');
-  session.output.write(await quota(session, await mailboxTree(session)));
+  const roots = quotas(await usageOf(session), await mailboxTree(session));
+  const found = roots.find(({ name }) => name === root);
+  if (found === undefined) return no('There is no such quota root', 'NONEXISTENT');
+  session.output.write(found.response);
   return ok('GETQUOTA completed');
 }
 
 async function getQuotaRoot(session: Session, name: string): Promise<Completion> {
   const tree = await mailboxTree(session);
   if (tree.find(name)?.folder === undefined) return noSuchMailbox();
-  const resources = await quota(session, tree);
-  session.output.write(`* QUOTAROOT ${mailboxName(name, takesUtf8(session))} "${ROOT}"\r\n${resources}`);
+  const roots = quotas(await usageOf(session), tree);
+  const names = roots.map(({ name }) => `"${name}"`).join(' ');
+  const responses = roots.map(({ response }) => response).join('');
+  session.output.write(`* QUOTAROOT ${mailboxName(name, takesUtf8(session))} ${names}\r\n${responses}`);
   return ok('GETQUOTAROOT completed');
 }
 
-async function quota({ context, accountId }: Session, tree: MailboxTree): Promise<string> {
-  const usage = await context.quotas?.usageOf(accountId);
-  const resources = [...(usage === undefined ? [] : limitedResources(usage)), mailboxes(tree)];
-  return `* QUOTA "${ROOT}" (${resources.join(' ')})\r\n`;
+/** Names the domain in a refusal where the quota of the domain leaves no room. */
+export async function namingFullDomain(session: Session, refusal: Completion): Promise<Completion> {
+  const usage = await usageOf(session).catch(() => undefined);
+  const domain = usage && limitingDomain(usage);
+  return domain === undefined ? refusal : { ...refusal, text: `The domain ${domain} is full` };
 }
 
+const usageOf = async ({ context, accountId }: Session): Promise<AccountUsage | undefined> =>
+  context.quotas?.usageOf(accountId);
+
+interface QuotaRoot {
+  readonly name: string;
+  /** The response QUOTA. */
+  readonly response: string;
+}
+
+function quotas(usage: AccountUsage | undefined, tree: MailboxTree): readonly QuotaRoot[] {
+  const own = [...(usage === undefined ? [] : limitedResources(usage)), mailboxes(tree)];
+  const shared = usage?.domain === undefined ? [] : [quotaRoot(usage.domain.name, limitedResources(usage.domain))];
+  return [quotaRoot(ROOT, own), ...shared];
+}
+
+const quotaRoot = (name: string, resources: readonly string[]): QuotaRoot => ({
+  name,
+  response: `* QUOTA "${name}" (${resources.join(' ')})\r\n`,
+});
+
 /** A part of a unit counts as one, so that a full mailbox is shown as full. */
-function limitedResources({ used, limit }: AccountUsage): readonly string[] {
+function limitedResources({ used, limit }: Pick<AccountUsage, 'used' | 'limit'>): readonly string[] {
   const storage = (bytes: number) => Math.ceil(bytes / STORAGE_UNIT);
   return [
     ...(limit.bytes === null ? [] : [`STORAGE ${storage(used.bytes)} ${storage(limit.bytes)}`]),

@@ -23,6 +23,7 @@ interface AccountRow extends QuotaRow {
 
 interface DomainRow extends QuotaRow {
   readonly name: string;
+  readonly isNoticed: boolean;
 }
 
 const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
@@ -40,7 +41,7 @@ const accountOf = ({ accountId, email, isNoticed, ...row }: AccountRow): Account
   ...quotaOf(row),
 });
 
-const domainOf = ({ name, ...row }: DomainRow): DomainQuota => ({ name, ...quotaOf(row) });
+const domainOf = ({ name, isNoticed, ...row }: DomainRow): DomainQuota => ({ name, isNoticed, ...quotaOf(row) });
 
 export function postgresQuotas(sql: Sql): QuotaStore {
   const accountFields = sql`
@@ -48,7 +49,7 @@ export function postgresQuotas(sql: Sql): QuotaStore {
     coalesce(used_messages, 0) as "usedMessages", quota_bytes as "quotaBytes", quota_messages as "quotaMessages",
     full_since as "fullSince"`;
   const domainRows = (where: ReturnType<Sql>) => sql<DomainRow[]>`
-    select d.name, d.quota_bytes as "quotaBytes", d.quota_messages as "quotaMessages", d.full_since as "fullSince",
+    select d.name, d.quota_noticed as "isNoticed", d.quota_bytes as "quotaBytes", d.quota_messages as "quotaMessages", d.full_since as "fullSince",
       coalesce(u.bytes, 0) as "usedBytes", coalesce(u.messages, 0) as "usedMessages"
     from domains d left join lateral (
       select sum(used_bytes) as bytes, sum(used_messages) as messages from accounts a
@@ -99,7 +100,14 @@ export function postgresQuotas(sql: Sql): QuotaStore {
         (tx) => tx`update accounts set ${tx(columnsOf(setting))} where id = ${accountId} and not unclaimed`,
       ),
     setDomain: (name, setting) =>
-      told(sql, undefined, (tx) => tx`update domains set ${tx(columnsOf(setting))} where name = ${name}`),
+      told(sql, undefined, async (tx) => {
+        const changed = await tx`update domains set ${tx(columnsOf(setting))} where name = ${name}`;
+        // A domain without a limit is not looked at, so nothing else ends its notice.
+        await tx`
+          update domains set quota_noticed = false
+          where name = ${name} and coalesce(quota_bytes, 0) = 0 and coalesce(quota_messages, 0) = 0`;
+        return changed;
+      }),
     async setFull(owner, isFull) {
       const since = isFull ? sql`coalesce(full_since, now())` : sql`null`;
       if ('domain' in owner)
@@ -113,6 +121,12 @@ export function postgresQuotas(sql: Sql): QuotaStore {
             where id = ${owner.accountId} and (full_since is not null) <> ${isFull}`,
         );
     },
+    ...noticesOf(sql),
+  };
+}
+
+function noticesOf(sql: Sql): Pick<QuotaStore, 'notice' | 'endNotice' | 'noticeDomain' | 'endDomainNotice'> {
+  return {
     notice: (accountId, inboundId, { hash }, envelope) =>
       told(
         sql,
@@ -130,6 +144,24 @@ export function postgresQuotas(sql: Sql): QuotaStore {
         accountId,
         (tx) => tx`update accounts set quota_noticed = false where id = ${accountId} and quota_noticed`,
       );
+    },
+    noticeDomain: (name, added) =>
+      guarded(() =>
+        sql.begin(async (tx) => {
+          const { count: noted } = await tx`
+            update domains set quota_noticed = true where name = ${name} and not quota_noticed`;
+          if (noted > 0 && added !== undefined) {
+            const { accountId, inboundId, content, envelope } = added;
+            await tx`
+              insert into inbound (account_id, id, blob, envelope)
+              select id, ${inboundId}, ${Buffer.from(content.hash, 'hex')}, ${JSON.stringify(envelope)}::json
+              from accounts where id = ${accountId}`;
+          }
+          return noted > 0;
+        }),
+      ),
+    async endDomainNotice(name) {
+      await guarded(() => sql`update domains set quota_noticed = false where name = ${name}`);
     },
   };
 }

@@ -1,13 +1,30 @@
-// The quota of an account: what it uses and may use.
+// The quota of an account: what it uses and may use, and which quota is the full one when a request finds no room.
 import { nullable } from 'superstruct';
-import type { AccountQuotas } from '../../../../actors/quotas/protocol.js';
+import { type AccountQuotas, limitingDomain } from '../../../../actors/quotas/protocol.js';
 import { record, whole } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
-import { unauthenticated } from '../../problem.js';
+import { Problem, unauthenticated } from '../../problem.js';
 import { defineRoute, READ, type Route } from '../../route.js';
 
 const resource = named('QuotaResource', record({ used: whole(), limit: nullable(whole()) }));
 const quota = named('Quota', record({ bytes: resource, messages: resource }));
+
+/** Names the domain in a 507 where the quota of the domain leaves no room. */
+export function namingFullDomain(route: Route, quotas: AccountQuotas): Route {
+  if (!route.problems.includes(507)) return route;
+  return {
+    ...route,
+    async handler(call) {
+      const reply = await route.handler(call);
+      if (call.principal === undefined || !(reply instanceof Problem) || reply.status !== 507) return reply;
+      const usage = await quotas.usageOf(call.principal.accountId);
+      const domain = usage && limitingDomain(usage);
+      if (domain === undefined) return reply;
+      const detail = `The domain ${domain} is full: its accounts use together what they may. Delete mail, or ask the operator for more room.`;
+      return new Problem(507, { detail });
+    },
+  };
+}
 
 export function quotaRoute(quotas: AccountQuotas): Route {
   return defineRoute({
