@@ -173,7 +173,8 @@ export class LogFollower {
       finalize(() => {
         this.#newest$ = undefined;
       }),
-      share(),
+      // A follower that begins while another one is called with the change gets it too.
+      shareReplay({ bufferSize: 1, refCount: true }),
     );
     return this.#newest$;
   }

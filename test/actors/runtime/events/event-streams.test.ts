@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import pino from 'pino';
-import { NEVER, type Observable, Subject } from 'rxjs';
+import { NEVER, type Observable, Subject, take } from 'rxjs';
 import { createEventStreams } from '../../../../src/actors/runtime/events/event-streams.js';
 import type { Relocation } from '../../../../src/actors/runtime/ownership/ownership.js';
 import type { EventPacket, EventRecord } from '../../../../src/actors/runtime/transport/packet.js';
@@ -210,10 +210,12 @@ test('with the first emission the stream is ready, and only that one may be empt
   const { promise: ready, resolve: becomeReady } = deferred();
   const { streams, commit } = setUp(ready);
   commit(3);
-  const [now, behind, ahead]: number[][][] = [[], [], []];
+  const [now, behind, ahead, within]: number[][][] = [[], [], [], []];
   const into = (emissions: number[][]) => (events: readonly EventRecord[]) =>
     void emissions.push(events.map(({ seq }) => seq));
   streams.of(A).subscribe(into(now!));
+  const told$ = streams.of(A).pipe(take(1));
+  told$.subscribe(() => streams.of(A).subscribe(into(within!)));
   streams.of(A, 1).subscribe(into(behind!));
   streams.of(A, 3).subscribe(into(ahead!));
   await settled();
@@ -222,6 +224,7 @@ test('with the first emission the stream is ready, and only that one may be empt
   becomeReady();
   await settled();
   t.deepEqual(now, [[]], 'looked up afterwards');
+  t.deepEqual(within, [[]], 'one that begins while another one is told so is ready as well');
   t.deepEqual([behind, ahead], [[[2, 3, 4]], [[4]]]);
   const [later, upToDate]: number[][][] = [[], []];
   streams.of(A).subscribe(into(later!));
@@ -230,8 +233,9 @@ test('with the first emission the stream is ready, and only that one may be empt
   await settled();
   commit(1);
   t.deepEqual(
-    [now, later, upToDate],
+    [now, later, upToDate, within],
     [
+      [[], [5]],
       [[], [5]],
       [[], [5]],
       [[], [5]],
