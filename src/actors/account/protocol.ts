@@ -150,8 +150,18 @@ export interface PreferenceValues {
   readonly undoSendSeconds: number;
   /** HTML, as the client gave it: whoever shows it sanitises it. */
   readonly signature: string;
+  /** What is said of the account's further addresses when mail is from them. */
+  readonly identities: readonly AddressIdentity[];
   /** Addresses of senders whose pictures from elsewhere are loaded without being asked for. */
   readonly pictureSenders: readonly string[];
+}
+
+export interface AddressIdentity {
+  readonly address: string;
+  /** Without it the display name of the account. */
+  readonly displayName?: string | undefined;
+  /** HTML; without it the signature of the account. */
+  readonly signature?: string | undefined;
 }
 
 export interface Preferences {

@@ -653,8 +653,19 @@ export interface Preferences {
   readonly undoSendSeconds: number;
   /** HTML, stored as given: a client sanitises it before it shows or sends it */
   readonly signature: string;
+  readonly identities: readonly AddressIdentity[];
   /** Addresses of senders whose pictures from elsewhere a client loads without being asked for */
   readonly pictureSenders: readonly string[];
+}
+
+/** Without `signature`, mail from the address ends with the signature of the account */
+export interface AddressIdentity {
+  /** One of the further addresses of the account; other addresses have no effect */
+  readonly address: string;
+  /** Beside the address in what is sent; without it the display name of the account */
+  readonly displayName?: string | undefined;
+  /** HTML, stored as given: a client sanitises it before it shows or sends it */
+  readonly signature?: string | undefined;
 }
 
 export interface PreferenceChanges {
@@ -673,6 +684,7 @@ export interface PreferenceChanges {
   readonly undoSendSeconds?: number | undefined;
   /** HTML, stored as given: a client sanitises it before it shows or sends it */
   readonly signature?: string | undefined;
+  readonly identities?: readonly AddressIdentity[] | undefined;
   /** Addresses of senders whose pictures from elsewhere a client loads without being asked for */
   readonly pictureSenders?: readonly string[] | undefined;
 }

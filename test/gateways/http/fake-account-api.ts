@@ -80,6 +80,7 @@ const DEFAULTS: PreferenceValues = {
   digestTime: '09:00',
   undoSendSeconds: 0,
   signature: '',
+  identities: [],
   pictureSenders: [],
 };
 

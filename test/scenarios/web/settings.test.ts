@@ -281,7 +281,7 @@ testInBrowser('a key for a mail program is made, logs in over IMAP, is replaced 
 });
 
 testInBrowser('a signature is written with formats, bounded, and at the end of a new email', async (t) => {
-  const { client, open } = await start(t);
+  const { node, client, open } = await start(t);
   const stored = async () => (await client.get<{ readonly signature: string }>('/api/preferences')).signature;
   // What another program has stored does nothing in the page.
   const hostile = '<b>Zoë</b><img src="https://elsewhere.test/p.png" onerror="alert(1)"><script>alert(2)</script>';
@@ -310,7 +310,38 @@ testInBrowser('a signature is written with formats, bounded, and at the end of a
   t.regex(await stored(), /<i>Ünal<\/i>/);
   t.true((await stored()).length < 11_000);
   await page.getByRole('button', { name: 'Compose' }).click();
-  await page.getByRole('dialog').getByRole('textbox', { name: 'Message body' }).getByText('Ünal').waitFor();
+  const text = page.getByRole('dialog').getByRole('textbox', { name: 'Message body' });
+  await text.getByText('Ünal').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Discard draft' }).click();
+
+  // A further address has a name and a signature of its own, and the text follows its sender.
+  await client.request('POST', '/api/profile/addresses', { address: 'shop@example.test' });
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  await sql`update addresses set verified = true where address = 'shop@example.test'`;
+  await page.goto(`${new URL(page.url()).origin}/settings/profile`);
+  await page.getByLabel('Name beside shop@example.test').fill('The shop');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Signature' }).click();
+  await page.getByLabel('Address').selectOption('shop@example.test');
+  await editor.getByText('Ünal').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('Open until six');
+  const identities = async () =>
+    (await client.get<{ identities: { displayName: string; signature: string }[] }>('/api/preferences')).identities;
+  await until(async () => /Open until six/.test((await identities())[0]?.signature ?? ''));
+  t.like(await identities(), [{ address: 'shop@example.test', displayName: 'The shop' }]);
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.getByRole('button', { name: 'Compose' }).click();
+  await text.getByText('Ünal').waitFor();
+  await page.getByRole('dialog').getByRole('toolbar', { name: 'Formats' }).waitFor();
+  await text.press('A');
+  await page.getByLabel('From', { exact: true }).selectOption('shop@example.test');
+  await text.getByText('Open until six').waitFor();
+  t.is(await text.getByText('Ünal').count(), 0);
+  await page.getByLabel('From', { exact: true }).selectOption('zoe@example.test');
+  await text.getByText('Ünal').waitFor();
+  t.regex(await text.innerText(), /^A\s+Ünal\s*$/);
   t.deepEqual(window.faults, []);
 });
 

@@ -1,6 +1,7 @@
 // Writing within the frame of the page: its windows for whoever is signed in, the buttons and keys that open them, and drafts in lists.
 import './writing.css';
 import { useEffect } from 'preact/hooks';
+import { signatureFrom } from '../compose/identities.js';
 import { mailtoFields } from '../compose/mailto.js';
 import { ComposeHost, compose } from '../compose/open.js';
 import { Timeline } from '../compose/views/timeline.js';
@@ -20,7 +21,8 @@ export function Writing() {
       client: store.client,
       account,
       own: () => ownAddresses(store),
-      signature: () => store.preferences.peek()?.signature ?? '',
+      signature: (from) => signatureFrom(store.preferences.peek(), from),
+      hasSignatures: () => store.preferences.peek()?.identities.some(({ signature }) => signature) === true,
     });
     return () => (store.hasEnded.peek() ? compose.pause() : compose.stop());
   }, [account]);

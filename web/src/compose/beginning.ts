@@ -13,9 +13,11 @@ import { addressedAs, forwardSubject, replyRecipients, replySubject, threadHeade
 
 /** `original`: of an answer or a forward. */
 export function beginning(opening: Opening, original: EmailDetail | undefined, context: ComposeContext): WindowContent {
-  const signature = safeHtml(context.signature(), { keepsRemote: true });
+  const from = original === undefined ? null : (addressedAs(original, context.own()) ?? null);
+  const own = safeHtml(context.signature(from), { keepsRemote: true });
+  // An empty line is where another sender's signature will be.
+  const signature = own === '' && context.hasSignatures() ? '<br>' : own;
   if (original === undefined) return newContent(opening, signature);
-  const from = addressedAs(original, context.own()) ?? null;
   if (opening.kind === 'forward') return forwardContent(original, from, signature);
   const quoted = quotedFrom(original, false);
   return {

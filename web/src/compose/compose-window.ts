@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { Draft, DraftInput } from '../../../src/client/index.js';
 import { addressKey } from './address.js';
 import { attachmentInputs, type DraftFile } from './attachments.js';
-import type { Written } from './editor-html.js';
+import { type Written, withSignature } from './editor-html.js';
 import type { DraftFields, KeptWindow } from './journal.js';
 import { textAsHtml } from './quote.js';
 import {
@@ -121,6 +121,17 @@ export class ComposeWindow {
     this.#html = fields.html;
     if (this.#early !== undefined) this.#early.html = fields.html;
     this.#editor?.replace(fields.html);
+    this.#read();
+  }
+
+  /** Another sender has another signature. */
+  sign(signature: string): void {
+    this.#read();
+    const html = withSignature(this.#html, signature);
+    if (html === this.#html) return;
+    this.#html = html;
+    if (this.#early !== undefined) this.#early.html = withSignature(this.#early.html, signature);
+    this.#editor?.replace(html);
     this.#read();
   }
 

@@ -9,6 +9,8 @@ import { safeDeclarations } from './safe-style.js';
 
 const CID = 'data-cid';
 const REMOTE = 'data-remote';
+/** The class of the writer's signature; no other class is kept. */
+const SIGNATURE = 'signature';
 
 /** Elements that take input, load, or stand apart from the text. */
 const FORBIDDEN = (
@@ -25,7 +27,7 @@ export function editorFragment(html: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(rewrittenMarkup(html).html, {
     RETURN_DOM_FRAGMENT: true,
     FORBID_TAGS: FORBIDDEN,
-    ALLOWED_ATTR: [...ALLOWED, CID, REMOTE, STYLE_ATTRIBUTE],
+    ALLOWED_ATTR: [...ALLOWED, CID, REMOTE, STYLE_ATTRIBUTE, 'class'],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ADD_URI_SAFE_ATTR: [CID, STYLE_ATTRIBUTE],
@@ -37,6 +39,7 @@ export function editorFragment(html: string): DocumentFragment {
 }
 
 function tamed(element: HTMLElement): void {
+  if (element.className !== SIGNATURE) element.removeAttribute('class');
   const style = element.getAttribute(STYLE_ATTRIBUTE) ?? element.getAttribute('style') ?? '';
   element.removeAttribute(STYLE_ATTRIBUTE);
   element.removeAttribute('style');
@@ -126,7 +129,18 @@ export function textBeginning(html: string): string {
 export function safeHtml(html: string, { keepsRemote }: { readonly keepsRemote: boolean }): string {
   const holder = document.implementation.createHTMLDocument('').createElement('div');
   holder.append(editorFragment(html));
+  for (const element of holder.querySelectorAll(`.${SIGNATURE}`)) element.removeAttribute('class');
   if (!keepsRemote)
     for (const image of holder.querySelectorAll(`img[${REMOTE}]`)) image.replaceWith(image.getAttribute('alt') ?? '');
+  return writtenIn(holder).html;
+}
+
+/** The text of an email with another signature; as it is, where its writer has removed the signature. */
+export function withSignature(html: string, signature: string): string {
+  const holder = document.implementation.createHTMLDocument('').createElement('div');
+  holder.append(editorFragment(html));
+  const place = holder.querySelector(`.${SIGNATURE}`);
+  if (place === null) return html;
+  place.replaceChildren(editorFragment(signature === '' ? '<br>' : signature));
   return writtenIn(holder).html;
 }

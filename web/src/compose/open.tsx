@@ -20,8 +20,10 @@ export interface ComposeContext {
   readonly account: string;
   /** The addresses that mail can be sent from, the account's first. */
   own(): readonly string[];
-  /** HTML, or empty. */
-  signature(): string;
+  /** HTML, or empty. `from`: the address of the sender; null for the account's own one. */
+  signature(from: string | null): string;
+  /** Whether an address has a signature of its own. */
+  hasSignatures(): boolean;
 }
 
 interface Windows {

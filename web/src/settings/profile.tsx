@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useStore } from '../app/store.js';
 import { t } from '../i18n/t.js';
+import { IdentityName } from './identities/identity-name.js';
 import { SavingNote, useSaving } from './saving.js';
 import { StorageUse } from './storage.js';
 import { Suppressions } from './suppressions.js';
@@ -53,6 +54,11 @@ export function Profile() {
           void delayed.flush();
         }}
       />
+      {profile.additionalAddresses
+        .filter(({ canSend }) => canSend)
+        .map(({ address }) => (
+          <IdentityName key={address} address={address} />
+        ))}
       <div class="setting">
         <h3>{addresses.length === 1 ? t('settings.profile.address') : t('settings.profile.addresses')}</h3>
         <ul>

@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../app/store.js';
+import { signatureFrom, withIdentity } from '../compose/identities.js';
 import type { Editor, Format } from '../compose/squire-editor.js';
 import { FORMATS, FormatBar } from '../compose/views/editor-view.js';
 import { formatSize } from '../i18n/format.js';
@@ -14,17 +15,57 @@ import { LONGEST_SIGNATURE, signatureOf, signatureSize } from './signature-size.
 import { useDelayedSave } from './use-delayed-save.js';
 
 export function Signature() {
-  const { preferences } = useStore();
-  const signature = preferences.value?.signature;
-  // The editor begins with what is stored; from then on it is what the reader writes.
-  return signature === undefined ? null : <SignatureEditor stored={signature} />;
+  const { preferences, profile } = useStore();
+  const chosen = useSignal<string | null>(null);
+  const further = (profile.value?.additionalAddresses ?? []).filter(({ canSend }) => canSend);
+  if (preferences.value === undefined) return null;
+  return (
+    <>
+      {further.length > 0 && (
+        <div class="setting">
+          <label for="signature-address">{t('settings.profile.address')}</label>
+          <select
+            id="signature-address"
+            class="input"
+            value={chosen.value ?? ''}
+            onChange={({ currentTarget }) => {
+              chosen.value = currentTarget.value || null;
+            }}
+          >
+            <option value="">{profile.value?.email}</option>
+            {further.map(({ address }) => (
+              <option key={address} value={address}>
+                {address}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      {/* The editor begins with what is stored; from then on it is what the reader writes. */}
+      <SignatureEditor
+        key={chosen.value ?? ''}
+        address={chosen.value}
+        stored={signatureFrom(preferences.value, chosen.value)}
+      />
+    </>
+  );
 }
 
-function SignatureEditor({ stored }: { readonly stored: string }) {
+interface SignatureEditorProps {
+  /** Null for the account's own one. */
+  readonly address: string | null;
+  readonly stored: string;
+}
+
+function SignatureEditor({ address, stored }: SignatureEditorProps) {
   const store = useStore();
   const root = useRef<HTMLDivElement>(null);
   const saving = useSaving();
-  const delayed = useDelayedSave((signature: string) => saving.save(() => store.prefer({ signature })));
+  const choice = (signature: string) =>
+    address === null
+      ? { signature }
+      : { identities: withIdentity(store.preferences.peek()?.identities ?? [], address, { signature }) };
+  const delayed = useDelayedSave((signature: string) => saving.save(() => store.prefer(choice(signature))));
   const size = useSignal(signatureSize(stored));
   const hasImage = useSignal(false);
   const isTooLong = size.value > LONGEST_SIGNATURE;

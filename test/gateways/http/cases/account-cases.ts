@@ -247,7 +247,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
           theme: 'system',
           emailsPerPage: 20,
           digestTime: '09:00',
-          ...{ undoSendSeconds: 0, signature: '', pictureSenders: [] },
+          ...{ undoSendSeconds: 0, signature: '', identities: [], pictureSenders: [] },
         }),
     },
     ...NOT_OWNER,
@@ -265,7 +265,8 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     },
     { json: { signature: 'é'.repeat(5 * 1024) }, status: 204 },
     { json: { pictureSenders: Array.from({ length: 200 }, (_, i) => `news${i}@zoë.test`) }, status: 204 },
-    { json: { signature: '', pictureSenders: [] }, status: 204 },
+    { json: { identities: [{ address: 'a@b.test', displayName: 'Ann', signature: '<b>A</b>' }] }, status: 204 },
+    { json: { signature: '', identities: [], pictureSenders: [] }, status: 204 },
     ...Object.entries({
       theme: ['blue', 'Dark', null, { toString: 1 }],
       displayDensity: ['wide'],

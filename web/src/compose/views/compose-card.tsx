@@ -7,6 +7,7 @@ import { formatSize } from '../../i18n/format.js';
 import { t } from '../../i18n/t.js';
 import { fileProblem, newContentId, roomFor } from '../attachments.js';
 import { sendable } from '../compose-window.js';
+import { safeHtml } from '../editor-html.js';
 import { MOST_RECIPIENTS, RECIPIENT_TYPES, type RecipientType } from '../recipients.js';
 import type { ComposeWindows, OpenWindow } from '../windows.js';
 import { ConflictPanel } from './conflict-panel.js';
@@ -212,7 +213,10 @@ function FromField({ windows, one: { window }, onChange }: CardProps & { readonl
         id={id}
         value={window.from.value ?? own[0]}
         onChange={({ currentTarget }) => {
+          const { context } = windows;
+          const [before, after] = [window.from.peek(), currentTarget.value].map((from) => context.signature(from));
           window.from.value = currentTarget.value;
+          if (before !== after) window.sign(safeHtml(after!, { keepsRemote: true }));
           onChange();
         }}
       >

@@ -42,6 +42,7 @@ export const settings: Translation<typeof english> = {
   'settings.profile.name': 'الاسم المعروض',
   'settings.profile.nameHint': 'يراه المستلمون بجانب عنوانك.',
   'settings.profile.empty': 'لا بد من اسم. يبقى «{name}» حتى تكتب اسمًا.',
+  'settings.profile.nameFor': 'الاسم بجانب {address}',
   'settings.profile.address': 'العنوان',
   'settings.profile.addresses': 'العناوين',
   'settings.storage': 'مساحة التخزين',

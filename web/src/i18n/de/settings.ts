@@ -37,6 +37,7 @@ export const settings: Translation<typeof english> = {
   'settings.profile.name': 'Anzeigename',
   'settings.profile.nameHint': 'Empfänger sehen ihn neben Ihrer Adresse.',
   'settings.profile.empty': 'Ein Name ist nötig. Bis Sie einen schreiben, bleibt „{name}“.',
+  'settings.profile.nameFor': 'Name neben {address}',
   'settings.profile.address': 'Adresse',
   'settings.profile.addresses': 'Adressen',
   'settings.storage': 'Speicher',

@@ -33,6 +33,7 @@ export const settings = {
   'settings.profile.name': 'Display name',
   'settings.profile.nameHint': 'Recipients see it besides your address.',
   'settings.profile.empty': 'A name is needed. Until you write one, “{name}” is kept.',
+  'settings.profile.nameFor': 'Name beside {address}',
   'settings.profile.address': 'Address',
   'settings.profile.addresses': 'Addresses',
   'settings.storage': 'Storage',

@@ -1,7 +1,7 @@
 // The preferences of an account. Omitted fields keep their value; unknown fields are ignored.
 import { optional } from 'superstruct';
 import type { Preferences, PreferenceValues } from '../../../../actors/account/protocol.js';
-import { choice, flag, leaf, record, timestamp, uuid, wholeWithin } from '../../fields.js';
+import { choice, flag, leaf, record, shortList, timestamp, uuid, wholeWithin } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { unauthenticated } from '../../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
@@ -33,18 +33,46 @@ const signature = () =>
     },
   );
 
-const MOST_PICTURE_SENDERS = 200;
 const LONGEST_ADDRESS = 320;
+const isAddress = (entry: unknown): entry is string =>
+  typeof entry === 'string' &&
+  entry.length <= LONGEST_ADDRESS &&
+  /^[^\s\p{Cc}\p{Cs}]+@[^\s\p{Cc}\p{Cs}@]+$/u.test(entry);
+
+const MOST_IDENTITIES = 10;
+const LONGEST_NAME = 200;
+const identities = () =>
+  shortList(
+    named(
+      'AddressIdentity',
+      record({
+        address: leaf<string>('string', (value) => isAddress(value) || 'must be an address', {
+          description: 'One of the further addresses of the account; other addresses have no effect',
+        }),
+        displayName: optional(
+          leaf<string>(
+            'string',
+            (value) =>
+              (typeof value === 'string' && value.length <= LONGEST_NAME && !/[\p{Cc}\p{Cs}]/u.test(value)) ||
+              `must be a line of at most ${LONGEST_NAME} characters`,
+            { description: 'Beside the address in what is sent; without it the display name of the account' },
+          ),
+        ),
+        signature: optional(signature()),
+      }),
+      { description: 'Without `signature`, mail from the address ends with the signature of the account' },
+    ),
+    0,
+    MOST_IDENTITIES,
+  );
+
+const MOST_PICTURE_SENDERS = 200;
 const pictureSenders = () =>
   leaf<readonly string[]>(
     'strings',
     (value) => {
       if (!Array.isArray(value)) return 'must be an array of strings';
       if (value.length > MOST_PICTURE_SENDERS) return `must hold at most ${MOST_PICTURE_SENDERS} entries`;
-      const isAddress = (entry: unknown) =>
-        typeof entry === 'string' &&
-        entry.length <= LONGEST_ADDRESS &&
-        /^[^\s\p{Cc}\p{Cs}]+@[^\s\p{Cc}\p{Cs}@]+$/u.test(entry);
       return value.every(isAddress) || 'must be an array of addresses';
     },
     {
@@ -67,6 +95,7 @@ const fields = {
   digestTime: clockTime(),
   undoSendSeconds: wholeWithin(0, 60),
   signature: signature(),
+  identities: identities(),
   pictureSenders: pictureSenders(),
 };
 const NAMES = Object.keys(fields) as (keyof PreferenceValues)[];
@@ -88,6 +117,7 @@ const changes = named(
     digestTime: optional(fields.digestTime),
     undoSendSeconds: optional(fields.undoSendSeconds),
     signature: optional(fields.signature),
+    identities: optional(fields.identities),
     pictureSenders: optional(fields.pictureSenders),
   }),
 );
@@ -107,7 +137,13 @@ export function preferenceRoutes(book: Preferences): readonly Route[] {
         // An account has one set of preferences, so its id also names the set.
         return {
           status: 200,
-          json: { ...found, id: accountId, userId: accountId, updatedAt: found.updatedAt.toISOString() },
+          json: {
+            ...found,
+            identities: found.identities.map((identity) => ({ ...identity })),
+            id: accountId,
+            userId: accountId,
+            updatedAt: found.updatedAt.toISOString(),
+          },
         };
       },
     }),

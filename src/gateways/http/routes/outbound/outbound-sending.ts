@@ -6,7 +6,7 @@ import type { Addressee } from '../../../../actors/mailbox/outbound/protocol.js'
 import type { Mailboxes, MailboxProtocol } from '../../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload, Reply } from '../../../../actors/runtime/protocol.js';
 import type { SendingStatus } from '../../../../actors/sending/protocol.js';
-import { parseAddress } from '../../../../mail-format/address.js';
+import { canonicalAddress, parseAddress } from '../../../../mail-format/address.js';
 import type { HeaderPair } from '../../../../mail-format/header/header-pairs.js';
 import type { IndexedAddress, MessageIndex } from '../../../../mail-format/message-index.js';
 import { summarize } from '../../../../mail-format/summary.js';
@@ -317,16 +317,26 @@ async function composed<T>(
   }
 }
 
+/** The display name of an address that is not the account's own one; without it that of the account. */
+async function displayNameFor({ preferences }: OutboundSources, sender: Sender, address: string): Promise<string> {
+  const from = canonicalAddress(address);
+  if (from === canonicalAddress(sender.email)) return sender.displayName;
+  const { identities = [] } = (await preferences.read(sender.accountId)) ?? {};
+  return identities.find((one) => canonicalAddress(one.address) === from)?.displayName || sender.displayName;
+}
+
 async function compose(
-  { blobs, spool, maxMessageSize }: OutboundSources,
+  sources: OutboundSources,
   sender: Sender,
   outgoing: OutgoingEmail | ComposedEmail,
   fields: OwnFields,
 ): Promise<SpooledContent> {
+  const { blobs, spool, maxMessageSize } = sources;
+  const name = await displayNameFor(sources, sender, outgoing.from);
   const header = {
     ...fields,
     date: new Date(fields.date),
-    from: { name: oneLine(sender.displayName, LONGEST_DISPLAY_NAME), address: outgoing.from },
+    from: { name: oneLine(name, LONGEST_DISPLAY_NAME), address: outgoing.from },
     to: namedAs('To', outgoing),
     cc: namedAs('Cc', outgoing),
     subject: outgoing.subject,

@@ -222,6 +222,18 @@ test('a draft is sent as it is when it is sent', async (t) => {
   t.is(mail.subject, 'Hi');
 });
 
+test('mail from a further address has the name of that address, and from any other one that of the account', async (t) => {
+  const gateway = await startGateway(t);
+  const identities = [{ address: 'sales@Example.test', displayName: 'The shop' }];
+  t.is((await gateway.fetch('/api/preferences', { method: 'PUT', json: { identities } })).status, 204);
+  const from = async (fromAddress?: string) => {
+    const { mail } = await post(t, gateway, 'send', { ...MAIL, ...(fromAddress && { fromAddress }) });
+    return mail.from?.text;
+  };
+  t.is(await from('sales@example.test'), '"The shop" <sales@example.test>');
+  t.is(await from(), '"Alice" <alice@example.test>');
+});
+
 test('an address that is given up between writing and sending a draft sends nothing', async (t) => {
   const gateway = await startGateway(t);
   const json = { ...MAIL, fromAddress: 'sales@example.test' };
