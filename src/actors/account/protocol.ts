@@ -156,7 +156,7 @@ export interface PreferenceValues {
   readonly pictureSenders: readonly string[];
 }
 
-export interface AddressIdentity {
+interface AddressIdentity {
   readonly address: string;
   /** Without it the display name of the account. */
   readonly displayName?: string | undefined;
