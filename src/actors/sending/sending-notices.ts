@@ -1,17 +1,17 @@
-// Notices that sending is limited or suspended: accepted mail for the user and for the operator of the domain, who has its postmaster address.
+// Notices that sending is limited or suspended: accepted mail for the user and for the operator of the domain, who gets its postmaster's mail.
 // The store places each in the step that notes that they are told.
 import type { Logger } from 'pino';
 import { writeLimitNotice, writeSuspensionNotice } from '../../mail-format/reports/sending-notice.js';
 import { summarize } from '../../mail-format/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
-import type { DirectoryStore } from '../../store/directory.js';
 import type { AccountSending, PlacedNotice } from '../../store/limits/sending.js';
+import type { Postmasters } from '../directory/protocol.js';
 import { deliverLocally } from '../mailbox/outbound/local-deliveries.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import { limitText, type SendingLimitsOptions } from './sending-limits.js';
 
 export interface SendingNoticesOptions {
-  readonly directory: Pick<DirectoryStore, 'ownerOf'>;
+  readonly postmasterOf: Postmasters['postmasterOf'];
   readonly blobs: Pick<BlobStore, 'put'>;
   readonly mailboxes: Mailboxes;
   readonly hostname: string;
@@ -22,13 +22,13 @@ export interface SendingNoticesOptions {
 }
 
 export function sendingNotices(options: SendingNoticesOptions): SendingLimitsOptions['notices'] {
-  const { directory, blobs, mailboxes, hostname, newId, now, log } = options;
+  const { postmasterOf, blobs, mailboxes, hostname, newId, now, log } = options;
 
   async function stored({ accountId, email }: AccountSending, message: Uint8Array): Promise<PlacedNotice> {
     const content = blobOf(message);
     await blobs.put(content);
-    const operator = await directory.ownerOf(`postmaster${email.slice(email.lastIndexOf('@'))}`);
-    const accountIds = new Set([accountId, ...(operator === undefined ? [] : [operator.accountId])]);
+    const operator = await postmasterOf(email.slice(email.lastIndexOf('@') + 1));
+    const accountIds = new Set([accountId, ...(operator === undefined ? [] : [operator])]);
     const envelope = { receivedAt: now(), summary: summarize(content.index) };
     const inboxes = [...accountIds].map((each) => ({ accountId: each, inboundId: newId() }));
     return { blob: content.hash, envelope, inboxes };

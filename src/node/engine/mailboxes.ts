@@ -70,8 +70,9 @@ export async function startMailboxes(
   const { host, mailboxes } = openRefs(context, cluster, stores);
   const rewriting = await senderRewriting(stores.settings);
   const { directory, keyUses } = await openDirectory(context, stores, mailboxes, rewriting);
-  const quotas = await openQuotas(context, stores, mailboxes, directory);
-  const sending = await openSendingLimits(context, stores, mailboxes);
+  const postmasterOf = operatorOf(directory, stores);
+  const quotas = await openQuotas(context, stores, mailboxes, postmasterOf);
+  const sending = await openSendingLimits(context, stores, mailboxes, postmasterOf);
   const facts = messageFacts(stores.blobs);
   const hosted = hostedDelivery({ directory, facts, quotas, hostname: config.hostname, newId });
   const queueWakeup = new QueueWakeup({ transport, ownership });
@@ -176,11 +177,17 @@ async function openDirectory(
   return { directory, keyUses };
 }
 
+/** The account that the operator of a domain reads: it, or the unclaimed mailbox, gets the mail for the postmaster. */
+function operatorOf(directory: Postmasters, { accounts }: Pick<EngineStores, 'accounts'>): Postmasters['postmasterOf'] {
+  return async (domain) =>
+    (await directory.postmasterOf(domain)) ?? (await accounts.ownerOf(`postmaster@${domain}`))?.accountId;
+}
+
 async function openQuotas(
   context: EngineContext,
   { accounts, blobs, quotas: store }: EngineStores,
   mailboxes: MailboxActors,
-  directory: Postmasters,
+  postmasterOf: Postmasters['postmasterOf'],
 ): Promise<Quotas> {
   const { config, log } = context;
   const { quotaBytes: bytes, quotaMessages: messages, hostname } = config;
@@ -188,10 +195,7 @@ async function openQuotas(
   const quotas = new Quotas({
     store,
     defaults: { bytes: bytes || null, messages: messages || null },
-    ...quotaNotices({
-      ...{ store, blobs, mailboxes, hostname, newId, now, log },
-      postmasterOf: (domain) => directory.postmasterOf(domain),
-    }),
+    ...quotaNotices({ store, postmasterOf, blobs, mailboxes, hostname, newId, now, log }),
     log,
     now,
   });
@@ -209,6 +213,7 @@ async function openSendingLimits(
   { config, log, lifecycle, observability }: EngineContext,
   { accounts, blobs, sending: store }: EngineStores,
   mailboxes: MailboxActors,
+  postmasterOf: Postmasters['postmasterOf'],
 ): Promise<SendingLimits> {
   const now = () => clock.now();
   const sending = new SendingLimits({
@@ -218,7 +223,7 @@ async function openSendingLimits(
       domain: { hour: config.domainLimitHour, day: config.domainLimitDay },
     },
     rule: { strangers: config.suspendStrangers, refused: config.suspendRefused },
-    notices: sendingNotices({ directory: accounts, blobs, mailboxes, hostname: config.hostname, newId, now, log }),
+    notices: sendingNotices({ postmasterOf, blobs, mailboxes, hostname: config.hostname, newId, now, log }),
     meter: observability.metrics?.sending ?? NO_SENDING_METER,
     log,
     now,

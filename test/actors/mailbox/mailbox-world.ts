@@ -177,10 +177,8 @@ export async function mailboxWorld(
   const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host });
   const quotaStore = postgresQuotas(sql);
   const about = { store: quotaStore, log, now: () => clock.now() };
-  const written = quotaNotices({
-    ...{ ...about, blobs, mailboxes, hostname: 'mx.test', newId },
-    postmasterOf: async (domain) => (await directory.ownerOf(`postmaster@${domain}`))?.accountId,
-  });
+  const postmasterOf = async (domain: string) => (await directory.ownerOf(`postmaster@${domain}`))?.accountId;
+  const written = quotaNotices({ ...about, postmasterOf, blobs, mailboxes, hostname: 'mx.test', newId });
   const notices = { areSent: false };
   const quotas = new Quotas({
     ...about,
@@ -196,7 +194,15 @@ export async function mailboxWorld(
     store: sendingStore,
     defaults: limits,
     rule,
-    notices: sendingNotices({ directory, blobs, mailboxes, hostname: 'mx.test', newId, now: () => clock.now(), log }),
+    notices: sendingNotices({
+      postmasterOf,
+      blobs,
+      mailboxes,
+      hostname: 'mx.test',
+      newId,
+      now: () => clock.now(),
+      log,
+    }),
     meter: NO_SENDING_METER,
     log,
     now: () => clock.now(),

@@ -1,6 +1,7 @@
 // Tests limits of recipients and suspended accounts on a whole node: by nodemailer and REST, for the user and the operator.
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { mansio } from '../../support/command.js';
@@ -19,7 +20,9 @@ test('limits and suspensions hold at once for mail programs and REST', async (t)
   const sql = await storeOf(node);
   t.teardown(() => sql.end());
   const account = (name: string) => createAccount(sql, `${name}@example.test`, ['app', 'smtp']);
-  const [anna, ben, operator] = [await account('anna'), await account('ben'), await account('postmaster')];
+  const [anna, ben, operator] = [await account('anna'), await account('ben'), await account('office')];
+  const postmaster = { address: 'postmaster@example.test', targets: [operator.email], sendAs: false };
+  await postgresDirectory(sql, 256).addAlias(postmaster);
   const [rest, other, office] = [anna, ben, operator].map(({ key }) => new MailboxClient(node, key));
   const command = async (...args: string[]) =>
     JSON.parse((await mansio(node.dataDir, [...args, '--json'], SETTINGS)).stdout);
