@@ -7,6 +7,7 @@ import { startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 const EMAILS = 300;
 const TRANSACTIONS = 50;
@@ -26,6 +27,7 @@ testWith('nats-server')('nodes that deliver are killed and stopped, and the mail
   const cluster = await startCluster(t, {
     nodes: 4,
     accounts: 6,
+    leaseTtlMs: PATIENT_TTL_MS,
     roles: ['api', 'mailbox', 'outbound', 'outbound'],
     settings: {
       MANSIO_OUTBOUND_DNS: dns.address,

@@ -7,6 +7,7 @@ import { startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 interface Report {
   readonly checks: readonly { readonly name: string; readonly status: string }[];
@@ -24,6 +25,7 @@ testWith('nats-server')(
     const cluster = await startCluster(t, {
       nodes: 3,
       accounts: 2,
+      leaseTtlMs: PATIENT_TTL_MS,
       roles: ['api', 'mailbox', 'outbound'],
       settings: {
         MANSIO_OUTBOUND_DNS: dns.address,
