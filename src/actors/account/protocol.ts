@@ -101,8 +101,7 @@ export type MailRefusal = VerificationRefusal | { readonly kind: 'noPublicUrl' }
 
 export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
 
-/** An additional address as the account sees it. */
-/** Verified means that it receives, or that the account may forward to it. */
+/** An additional address as the account sees it. It is verified when it receives, or when the account may forward to it. */
 export interface ProfileAddress extends Omit<AccountAddress, 'isForwardingOnly'> {
   /** The account gets its mail by an alias, which the operator has made. */
   readonly isAlias: boolean;
