@@ -1,5 +1,5 @@
 // Tests sending from the page to servers elsewhere: an answer to all and a forward with dropped files, an email that is sent later, and the
-// way to recipients whose servers put off, refuse, and take mail again.
+// way to recipients whose servers put off, refuse, and take mail again; also to addresses that do not exist.
 import type { Locator, Page } from 'playwright-core';
 import {
   accessibilityFaults,
@@ -106,7 +106,11 @@ testInBrowser('an answer to all, a forward, and an email for later leave as they
 testInBrowser('the way to a server that puts off, refuses, and takes it in the end is seen', async (t) => {
   t.timeout(BROWSER_TEST_MS);
   let reply: string | undefined = '451 4.3.2 come back later';
-  const { node, sender, messagesAt } = await world(t, { 'slow.test': [{ behaviour: { rcpt: () => reply } }] });
+  const { node, sender, messagesAt } = await world(
+    t,
+    { 'slow.test': [{ behaviour: { rcpt: () => reply } }] },
+    { MANSIO_OUTBOUND_MAX_RETRIES: '1000' },
+  );
   const window = await openWindow(t, originOf(node));
   await signIn(window, sender.key);
   const { page, faults } = window;
@@ -126,5 +130,21 @@ testInBrowser('the way to a server that puts off, refuses, and takes it in the e
   await step('delivered').waitFor();
   t.is(messagesAt('slow.test').length, 1);
   t.is(await page.getByRole('button', { name: 'Send again' }).count(), 0);
+  await page.getByRole('button', { name: 'Close' }).click();
+
+  // Nothing is sent to an address that does not exist, until its sender says so.
+  reply = '550 5.1.1 nobody has this name';
+  await page.keyboard.press('c');
+  await field(page, 'To').fill('nobody@slow.test,');
+  await field(page, 'Subject').fill('Are you there?');
+  await page.keyboard.press('Control+Enter');
+  await step('failed').getByText('nobody has this name').waitFor();
+  await page.goto(`${originOf(node)}/settings/profile`);
+  const suppressed = page.getByRole('list', { name: 'Addresses that do not exist' }).getByRole('listitem');
+  await suppressed.getByText('550 5.1.1 nobody has this name').waitFor();
+  t.deepEqual(await accessibilityFaults(window), []);
+  await page.getByRole('button', { name: 'Send to nobody@slow.test again' }).click();
+  await page.getByRole('status').getByText('Emails to nobody@slow.test are sent again.').waitFor();
+  t.is(await suppressed.count(), 0);
   t.deepEqual(faults, []);
 });
