@@ -74,6 +74,10 @@ export function registerAccount(program: Command): void {
   registerSessions(group);
   registerAccountSending(group);
 
+  registerDelete(group);
+}
+
+function registerDelete(group: Command): void {
   const remove = group
     .command('delete')
     .description('delete an account with its mail, addresses and keys')
@@ -87,6 +91,11 @@ export function registerAccount(program: Command): void {
         throw new CommandError(`${options.email} is a further address of ${account.email}: name the primary one`);
       }
       await directory.deleteAccount(account.id);
+      const [alias] = await directory.aliasesNaming([account.email], 1);
+      if (alias !== undefined)
+        remove
+          .configureOutput()
+          .writeErr?.(`warning: ${alias.address} leads to ${account.email}, which nobody has now (see mansio alias)\n`);
       return { id: account.id, email: account.email, deleted: true };
     });
   });

@@ -43,6 +43,15 @@ test('account create, list and delete', async (t) => {
   t.is((await mansio('account', 'delete', '--email', 'ann@example.test', '--yes')).code, 1);
 });
 
+test('account delete names an alias that leads to nobody then', async (t) => {
+  const options = ['--email', 'gone@example.test'];
+  await json('account', 'create', ...options, '--name', 'G');
+  await sql`insert into aliases (address, targets, send_as) values ('old@example.test', '{gone@example.test}', false)`;
+  const { code, err } = await mansio('account', 'delete', ...options, '--yes');
+  t.is(code, 0);
+  t.regex(err, /^warning: old@example\.test leads to gone@example\.test, which nobody has now \(see mansio alias\)\n/);
+});
+
 test('account create claims the unclaimed mail of its address', async (t) => {
   const opened = await postgresDirectory(sql, 256).openUnclaimed('held@example.test', 10);
   t.false((await json('account', 'list')).some((account: { email: string }) => account.email === 'held@example.test'));

@@ -16,15 +16,20 @@ interface Ports {
 }
 
 export function createForwarding({ directory, domains, preferences, mailboxes }: Ports): ForwardingSettings {
-  return {
+  const forwarding: ForwardingSettings = {
     async read(accountId) {
       const found = await preferences.choices(accountId);
-      return found && ((found.chosen['forwarding'] as Forwarding | undefined) ?? NO_FORWARDING);
+      if (found === undefined) return undefined;
+      const chosen = (found.chosen['forwarding'] as Forwarding | undefined) ?? NO_FORWARDING;
+      if (chosen.address === null || (await forwarding.targetOf(accountId, chosen.address)) !== undefined)
+        return chosen;
+      // An address that is verified no more gets nothing.
+      return { ...NO_FORWARDING, keepCopy: chosen.keepCopy };
     },
 
     async replace(accountId, { isEnabled, address, keepCopy }) {
-      const forwarding: Forwarding = { isEnabled, address, keepCopy };
-      await mailboxes.of(accountId).ask('choosePreferences', { chosen: { forwarding } });
+      const chosen: Forwarding = { isEnabled, address, keepCopy };
+      await mailboxes.of(accountId).ask('choosePreferences', { chosen: { forwarding: chosen } });
     },
 
     async targetOf(accountId, text) {
@@ -38,4 +43,5 @@ export function createForwarding({ directory, domains, preferences, mailboxes }:
       return isElsewhere || isForwardingOnly ? address : undefined;
     },
   };
+  return forwarding;
 }

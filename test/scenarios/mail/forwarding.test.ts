@@ -130,6 +130,7 @@ test('accounts of one server forward to each other when the operator allows it, 
 
   // The target goes: the account keeps what comes then.
   t.is((await mansio(node.dataDir, ['address', 'remove', '--account', ann.email, bob.email])).code, 0);
+  t.deepEqual(await client.get('/api/forwarding'), { isEnabled: false, address: null, keepCopy: false });
   t.is((await smtp.send('a@peer.test', [ann.email], message('kept'))).code, 250);
   await eventually('the copy', async () => (await client.inbox()).some(({ subject }) => subject === 'kept'));
 });

@@ -35,7 +35,7 @@ export async function insertAlias(sql: Sql, alias: NewAlias): Promise<Alias> {
     const same = await sameAlias(tx, alias);
     if (same !== undefined) {
       // A mailbox that was opened before the alias may have got mail since.
-      await moveUnclaimedMail(tx, address, await new AliasWalk(tx).accountsOf(address));
+      await moveUnclaimedMail(tx, address, await takersOf(tx, new AliasWalk(tx), address));
       return same;
     }
     await refuseTaken(tx, address);
@@ -45,7 +45,7 @@ export async function insertAlias(sql: Sql, alias: NewAlias): Promise<Alias> {
     const walk = new AliasWalk(tx);
     await walk.refuseFaults(address);
     await refuseUnowned(tx, walk, alias);
-    await moveUnclaimedMail(tx, address, await walk.accountsOf(address));
+    await moveUnclaimedMail(tx, address, await takersOf(tx, walk, address));
     await announce(tx, { kind: 'address', address });
     // A catch-all of a domain below a hosted one makes its mail accepted.
     if (isCatchAll(address)) {
@@ -84,8 +84,7 @@ async function refuseTaken(tx: SqlTransaction, address: string): Promise<void> {
 
 /** Mail for targets elsewhere belongs to the account of the domain's postmaster: without one, no alias leads there. */
 async function refuseUnowned(tx: SqlTransaction, walk: AliasWalk, { address, targets }: NewAlias): Promise<void> {
-  const hosted = new Set((await listRoutedDomains(tx)).map(({ name }) => name));
-  const elsewhere = targets.filter((target) => !hosted.has(domainOf(target)));
+  const elsewhere = await addressesElsewhere(tx, targets);
   if (elsewhere.length === 0) return;
   const postmaster = `postmaster@${domainOf(address)}`;
   if ((await walk.accountsOf(postmaster)).length > 0) return;
@@ -94,7 +93,20 @@ async function refuseUnowned(tx: SqlTransaction, walk: AliasWalk, { address, tar
   );
 }
 
-/** Unclaimed mail for the address goes to the accounts that the alias leads to; without one, it stays. */
+async function addressesElsewhere(tx: SqlTransaction, addresses: readonly string[]): Promise<readonly string[]> {
+  const hosted = new Set((await listRoutedDomains(tx)).map(({ name }) => name));
+  return addresses.filter((address) => !hosted.has(domainOf(address)));
+}
+
+/** The accounts that the alias leads to; where it leads only elsewhere, the postmaster's, to which its mail belongs. */
+async function takersOf(tx: SqlTransaction, walk: AliasWalk, address: string): Promise<readonly string[]> {
+  const accounts = await walk.accountsOf(address);
+  if (accounts.length > 0) return accounts;
+  const elsewhere = await addressesElsewhere(tx, await walk.endsOf(address));
+  return elsewhere.length > 0 ? walk.accountsOf(`postmaster@${domainOf(address)}`) : [];
+}
+
+/** Unclaimed mail for the address goes to these accounts; without one, it stays. */
 async function moveUnclaimedMail(tx: SqlTransaction, address: string, takers: readonly string[]): Promise<void> {
   if (takers.length === 0) return;
   const waiting = await tx<{ address: string; accountId: string }[]>`
@@ -151,9 +163,13 @@ class AliasWalk {
     }
   }
 
+  async endsOf(address: string): Promise<readonly string[]> {
+    const { ends = [] } = await expandAlias(address, (addresses) => this.#targetsOf(addresses));
+    return ends;
+  }
+
   async accountsOf(address: string): Promise<readonly string[]> {
-    const { ends } = await expandAlias(address, (addresses) => this.#targetsOf(addresses));
-    const routes = await findRoutes(this.#tx, ends ?? []);
+    const routes = await findRoutes(this.#tx, await this.endsOf(address));
     const accounts = routes.flatMap((route) =>
       route !== undefined && 'accountId' in route && !route.isUnclaimed ? [route.accountId] : [],
     );

@@ -127,11 +127,15 @@ test('unclaimed mail of the address goes to each account that the alias leads to
     const rows = await sql`select envelope->'summary'->>'subject' as subject from inbound where account_id = ${id}`;
     return rows.map((row) => row['subject']).toSorted();
   };
-  for (const name of ['info', 'lost', 'kept']) await waiting(`${name}@${D}`);
+  for (const name of ['info', 'lost', 'kept', 'away']) await waiting(`${name}@${D}`);
   await add(store, 'info', ['ann', 'anna', 'bob']);
   t.deepEqual(await mailOf(ann), [`info@${D}`, `not placed, info@${D}`]);
   t.deepEqual(await mailOf(bob), await mailOf(ann));
   t.is(await store.ownerOf(`info@${D}`), undefined, 'the unclaimed mailbox is gone');
+  // What an alias sends elsewhere belongs to the account of the postmaster.
+  const operator = await store.createAccount(`postmaster@${D}`, 'Operator');
+  await store.addAlias({ address: `away@${D}`, targets: ['away@elsewhere.test'], sendAs: false });
+  t.deepEqual(await mailOf(operator), [`away@${D}`, `not placed, away@${D}`]);
   // An alias that leads to nobody takes no mail; a catch-all takes what no alias has.
   await add(store, 'kept', ['nobody']);
   t.true((await store.ownerOf(`kept@${D}`))?.isUnclaimed);
