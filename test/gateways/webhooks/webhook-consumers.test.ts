@@ -28,7 +28,7 @@ function deletion(emailIds: readonly string[], seq = 7): LogChange {
   const rest = others.map((id) => ({ emailId: id, uids: [1] }));
   const placements = [{ folderId: 'f', uid: 1 }];
   const events = [
-    { type: 'FilterDeleted', seq, n: 0, at: 5, payload: { filterId: 'x' } },
+    { type: 'AnnotationsChanged', seq, n: 0, at: 5, payload: { folderId: null, entries: [] } },
     { type: 'EmailRemoved', seq, n: 1, at: 5, payload: { emailId, placements, others: rest } },
     { type: 'UnreadCountChanged', seq, n: 2, at: 5, payload: { unread: 3 } },
   ];
