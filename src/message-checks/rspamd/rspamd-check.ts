@@ -61,6 +61,8 @@ class RspamdCheck {
   readonly #semaphore: FairSemaphore;
   readonly #breaker = new CheckBreaker(BREAKER);
   #inFlight = 0;
+  /** How many requests rspamd has answered. */
+  #answers = 0;
   /** Since when rspamd has answered no request: ms of `performance.now`. Undefined when it has answered the last one. */
   #silentSince: number | undefined;
   /** When the last request ended without an answer, in the same ms. */
@@ -80,10 +82,13 @@ class RspamdCheck {
     signal: AbortSignal,
   ): Promise<Verdict> {
     const holder = this.#options.holderOf(peer);
+    const before = this.#answers;
     const permit = await this.#permit(holder, signal);
-    if (permit === undefined) {
+    if (permit === 'full' || permit === 'late') {
+      // Others had the permits all the time. Timers begin with the turn of the event loop, so that no clock is asked here.
+      const isUnanswered = permit === 'late' && this.#answers === before && this.#isAsked();
       // While rspamd answers others the message is deferred: a peer that sends too much must not get past the check.
-      if (this.#isSilent()) throw new Error('rspamd does not answer');
+      if (isUnanswered || this.#isSilent()) throw new Error('rspamd does not answer');
       return BUSY;
     }
     try {
@@ -93,13 +98,14 @@ class RspamdCheck {
     }
   }
 
-  /** Undefined when too many messages wait. */
-  async #permit(holder: string, signal: AbortSignal): Promise<Reservation | undefined> {
+  /** `full`: too many messages wait. `late`: this one has waited as long as it may. */
+  async #permit(holder: string, signal: AbortSignal): Promise<Reservation | 'full' | 'late'> {
     const wait = limited(signal, this.#limits.waitMs);
     try {
       return await this.#semaphore.acquire(holder, { signal: wait.signal });
     } catch (error) {
-      if (error instanceof SemaphoreFull || !signal.aborted) return undefined;
+      if (error instanceof SemaphoreFull) return 'full';
+      if (!signal.aborted) return 'late';
       throw error;
     } finally {
       wait.end();
@@ -137,8 +143,12 @@ class RspamdCheck {
 
   #ended(isAnswered: boolean): void {
     this.#inFlight--;
-    if (!isAnswered) this.#failedAt = performance.now();
-    else this.#silentSince = this.#inFlight > 0 ? performance.now() : undefined;
+    if (!isAnswered) {
+      this.#failedAt = performance.now();
+      return;
+    }
+    this.#answers++;
+    this.#silentSince = this.#inFlight > 0 ? performance.now() : undefined;
   }
 
   /** Whether rspamd has a request, or had one a moment ago: its silence before that says nothing. */

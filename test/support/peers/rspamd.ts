@@ -1,5 +1,5 @@
 // Debian's rspamd: one worker and its controller, without the rules of the package, which take a minute of a busy processor to compile. It
-// knows GTUBE, defers mail with the subject `later`, and has statistics in files, which judge after two messages of each kind.
+// knows GTUBE, defers mail with the subject `later`, and learns: its statistics are in files, and judge no message.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireProgram } from '../../../dev/executables.js';
@@ -18,7 +18,9 @@ interface Teardown {
   teardown(end: () => Promise<unknown>): void;
 }
 
+// A worker that has read the files of the statistics may keep them locked until its next message, and then the controller learns nothing.
 const RULES = `rspamd_config:register_symbol({ name = 'LATER', type = 'prefilter', callback = function(task)
+  task:set_flag('no_stat')
   if task:get_header('Subject') == 'later' then task:set_pre_result('soft reject', 'Come back later') end
 end })
 `;
