@@ -73,7 +73,6 @@ export function registerAccount(program: Command): void {
 
   registerSessions(group);
   registerAccountSending(group);
-
   registerDelete(group);
 }
 

@@ -98,8 +98,8 @@ export interface ListView {
 /** A recipient whose email bounces has `failed` after `delivered`. */
 export interface TimelineStep {
   /**
-   * ISO 8601. `queued` has the time of the copy in Sent; without one, that at which the email was made. A `failed` that no attempt tells, such as
-   * that of an email which was cancelled, has the time of the step before: the recipient has failed then or later.
+   * ISO 8601. `queued` has the time of the copy in Sent; without one, that at which the email was made. A `failed` that no attempt tells,
+   * such as that of an email which was cancelled, has the time of the step before: the recipient has failed then or later.
    */
   readonly at: string;
   readonly kind: 'queued' | 'delivered' | 'retried' | 'failed';

@@ -9,20 +9,15 @@ import { defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
 
 const PATH = '/api/forwarding';
 const TAGS = ['Forwarding'];
-export const NOT_VERIFIED =
-  'must be a verified address of this account at a domain that is not hosted here, or one that the operator has verified for forwarding';
+const TARGET =
+  'verified address of this account at a domain that is not hosted here, or one that the operator has verified for forwarding';
+export const NOT_VERIFIED = `must be a ${TARGET}`;
 
 const forwarding = named(
   'Forwarding',
   closedRecord({
     isEnabled: flag(),
-    address: nullable(
-      text({
-        description:
-          'A verified address of the account at a domain that is not hosted here, or one that the operator has verified for forwarding',
-        maxLength: 254,
-      }),
-    ),
+    address: nullable(text({ description: `A ${TARGET}`, maxLength: 254 })),
     keepCopy: flag({ description: 'Whether the account keeps what is forwarded' }),
   }),
 );

@@ -1,7 +1,7 @@
 // The preferences of an account. Omitted fields keep their value; unknown fields are ignored.
 import { optional } from 'superstruct';
 import type { Preferences, PreferenceValues } from '../../../../actors/account/protocol.js';
-import { choice, flag, leaf, record, shortList, timestamp, uuid, wholeWithin } from '../../fields.js';
+import { choice, flag, leaf, line, record, shortList, timestamp, uuid, wholeWithin } from '../../fields.js';
 import { named } from '../../openapi/json-schema.js';
 import { unauthenticated } from '../../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
@@ -50,13 +50,9 @@ const identities = () =>
           description: 'One of the further addresses of the account; other addresses have no effect',
         }),
         displayName: optional(
-          leaf<string>(
-            'string',
-            (value) =>
-              (typeof value === 'string' && value.length <= LONGEST_NAME && !/[\p{Cc}\p{Cs}]/u.test(value)) ||
-              `must be a line of at most ${LONGEST_NAME} characters`,
-            { description: 'Beside the address in what is sent; without it the display name of the account' },
-          ),
+          line(LONGEST_NAME, {
+            description: 'Beside the address in what is sent; without it the display name of the account',
+          }),
         ),
         signature: optional(signature()),
       }),

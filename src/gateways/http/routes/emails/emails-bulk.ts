@@ -1,5 +1,5 @@
-// Marks, flags, moves, copies or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
-// email.
+// Marks, flags, moves, copies or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not
+// a UUID names no email.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../../mail-format/ids.js';
