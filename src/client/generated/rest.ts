@@ -719,7 +719,7 @@ export interface VacationInput {
 
 export interface Forwarding {
   readonly isEnabled: boolean;
-  /** A verified address of the account at a domain that is not hosted here, or one that the operator has verified for forwarding */
+  /** A verified address of this account at a domain that is not hosted here, or one that the operator has verified for forwarding */
   readonly address: string | null;
   /** Whether the account keeps what is forwarded */
   readonly keepCopy: boolean;
