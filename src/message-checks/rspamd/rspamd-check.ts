@@ -63,9 +63,9 @@ class RspamdCheck {
   #inFlight = 0;
   /** How many requests rspamd has answered. */
   #answers = 0;
-  /** Since when rspamd has answered no request: ms of `performance.now`. Undefined when it has answered the last one. */
-  #silentSince: number | undefined;
-  /** When the last request ended without an answer, in the same ms. */
+  /** Whether a message has waited as long as it may, and rspamd answered nobody meanwhile nor since. */
+  #isSilent = false;
+  /** When the last request ended without an answer: ms of `performance.now`. */
   #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RspamdCheckOptions, limits: RspamdLimits) {
@@ -85,10 +85,10 @@ class RspamdCheck {
     const before = this.#answers;
     const permit = await this.#permit(holder, signal);
     if (permit === 'full' || permit === 'late') {
-      // Others had the permits all the time. Timers begin with the turn of the event loop, so that no clock is asked here.
-      const isUnanswered = permit === 'late' && this.#answers === before && this.#isAsked();
+      // Others had the permits all the time.
+      if (permit === 'late') this.#waited(before);
       // While rspamd answers others the message is deferred: a peer that sends too much must not get past the check.
-      if (isUnanswered || this.#isSilent()) throw new Error('rspamd does not answer');
+      if (this.#isSilent && this.#isAsked()) throw new Error('rspamd does not answer');
       return BUSY;
     }
     try {
@@ -117,6 +117,7 @@ class RspamdCheck {
     const within = limited(signal, this.#limits.answerMs);
     let isAnswered = false;
     let isReached = true;
+    const before = this.#answers;
     this.#begun();
     try {
       const { status, text } = await this.#options.server.post('/checkv2', fields, chunks(), within.signal);
@@ -129,6 +130,7 @@ class RspamdCheck {
     } finally {
       within.end();
       this.#ended(isAnswered);
+      if (!isAnswered && within.isLate()) this.#waited(before);
       // A request that rspamd refuses is a fault of its message: other messages are checked on.
       if (isAnswered) this.#breaker.answered();
       else this.#breaker.failed(holder, isReached);
@@ -136,9 +138,8 @@ class RspamdCheck {
   }
 
   #begun(): void {
-    if (!this.#isAsked()) this.#silentSince = performance.now();
+    if (!this.#isAsked()) this.#isSilent = false;
     this.#inFlight++;
-    this.#silentSince ??= performance.now();
   }
 
   #ended(isAnswered: boolean): void {
@@ -148,7 +149,7 @@ class RspamdCheck {
       return;
     }
     this.#answers++;
-    this.#silentSince = this.#inFlight > 0 ? performance.now() : undefined;
+    this.#isSilent = false;
   }
 
   /** Whether rspamd has a request, or had one a moment ago: its silence before that says nothing. */
@@ -156,21 +157,30 @@ class RspamdCheck {
     return this.#inFlight > 0 || performance.now() - this.#failedAt < this.#limits.answerMs;
   }
 
-  /** Whether rspamd has answered nobody within the time of an answer. A timer may end a millisecond early. */
-  #isSilent(): boolean {
-    if (this.#silentSince === undefined || !this.#isAsked()) return false;
-    return performance.now() - this.#silentSince >= this.#limits.answerMs - 1;
+  /** A message has waited as long as it may, since rspamd had given `before` answers. */
+  #waited(before: number): void {
+    if (this.#answers === before && this.#isAsked()) this.#isSilent = true;
   }
+}
+
+interface Limited {
+  readonly signal: AbortSignal;
+  isLate(): boolean;
+  end(): void;
 }
 
 /**
  * A signal that aborts with `signal` or after `ms`, until `end` is called. Node.js 20 may collect an `AbortSignal.timeout` to which only
  * `AbortSignal.any` refers, and then it never aborts; a timer holds its controller.
  */
-function limited(signal: AbortSignal, ms: number): { readonly signal: AbortSignal; end(): void } {
+function limited(signal: AbortSignal, ms: number): Limited {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms} ms`)), ms);
-  return { signal: AbortSignal.any([signal, late.signal]), end: () => clearTimeout(timer) };
+  return {
+    signal: AbortSignal.any([signal, late.signal]),
+    isLate: () => late.signal.aborted,
+    end: () => clearTimeout(timer),
+  };
 }
 
 function fieldsOf({ sender, recipients, id }: CheckedEnvelope, peer: CheckedPeer, hostname: string): RspamdFields {
