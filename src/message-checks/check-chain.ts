@@ -48,12 +48,16 @@ export class CheckChain {
   }
 
   /** Never rejects: a fault of a check is a verdict too. */
-  async judge(message: CheckedMessage, envelope: CheckedEnvelope, peer: CheckedPeer): Promise<Judgement> {
+  async judge(
+    message: Omit<CheckedMessage, 'isDoubtful'>,
+    envelope: CheckedEnvelope,
+    peer: CheckedPeer,
+  ): Promise<Judgement> {
     let junkBy: string | undefined;
     let headers = '';
     let isDoubtful = false;
     for (const check of this.#checks) {
-      const verdict = await this.#run(check, { ...message, isDoubtful }, envelope, peer);
+      const verdict = await this.#run(check, { isDoubtful, ...message }, envelope, peer);
       if (verdict === undefined) continue;
       const { name } = check;
       if ('reply' in verdict) return { ...verdict, by: name };

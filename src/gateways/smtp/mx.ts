@@ -151,8 +151,7 @@ async function findMailbox(
   const { kind } = recipient;
   if (kind !== 'mailbox' && kind !== 'unclaimed' && kind !== 'several')
     return { reply: recipientReply(kind), reason: kind };
-  const mailboxes = [...before, recipient].flatMap(mailboxesOf).length;
-  if (before.length > 0 && mailboxes > MOST_MAILBOXES)
+  if (before.length > 0 && [...before, recipient].flatMap(mailboxesOf).length > MOST_MAILBOXES)
     return { reply: refusalReply('tooManyMailboxes'), reason: 'tooManyMailboxes' };
   if (options.clientCheck !== undefined && !isPostmaster(path.address)) {
     const judgement = await options.clientCheck.refusalOf(session.remoteAddress);

@@ -31,6 +31,7 @@ import {
 } from './forwarding.js';
 import { goesToJunk, looksJunk, provenAuthor } from './junk-verdict.js';
 import { newEmail } from './new-email.js';
+import { JUDGED_INLINE } from './prefetch.js';
 
 interface Mail {
   readonly blob: string;
@@ -49,7 +50,6 @@ interface Mail {
 
 /** The envelope of mail that another component has stored. */
 const UNKNOWN_ENVELOPE: ArrivedEnvelope = { sender: '', recipient: null };
-const JUDGED_INLINE = { judged: { blob: null } };
 const NO_FLAGS = { bits: 0, keywords: [] };
 
 type Names = 'deliver' | 'announce' | 'applyBodyFilters';
@@ -109,9 +109,9 @@ function deliver(
   // Filters read bodies from the store.
   if (read === 'unstored' || scripted === 'unstored') return tx.messages.decline();
   if (scripted === 'later') return { refusal: 'attemptUnderWay' };
-  const envelope = envelopeOf(mail);
-  const about = { blob, receivedAt, summary, isStored: !isInline, isJunk, envelope, onward: mail.onward };
-  const placing = place(tx, { ...about, read, scripted }, inboundId);
+  const { onward } = mail;
+  const about = { isJunk, envelope: envelopeOf(mail), onward, read, scripted };
+  const placing = place(tx, { blob, receivedAt, summary, isStored: !isInline, ...about }, inboundId);
   if (placing === 'unstored') return tx.messages.decline();
   if (placing === 'later') return { refusal: 'attemptUnderWay' };
   const { emailId, isNeeded } = placing;
@@ -174,8 +174,10 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed |
   const others = onward?.targets.filter((target) => !forwards.targets.includes(target)) ?? [];
   if (onward !== undefined) sendOnward(tx, mail, { ...onward, targets: others });
   countMatches(tx, result);
-  const placing = { folderIds, labelIds: labelsOf(tx, plan), flags: [...plan.flags] };
-  dueForms(tx, mail, forms, forwards, { placing: plan.remove ? undefined : placing });
+  if (forwards.targets.length > 0) {
+    const placing = { folderIds, labelIds: labelsOf(tx, plan), flags: [...plan.flags] };
+    dueForms(tx, mail, forms, forwards, { placing: plan.remove ? undefined : placing });
+  }
   const isNew = !folderIds.every((folderId) => isBin(tx, folderId));
   if (isNew && (!plan.remove || result.script?.isRedirected === true)) dueVacationReply(tx, mail);
   const isAnswered = script !== undefined && takeEffects(tx, mail, script, { isJunk: isInJunk(tx, folderIds) });
@@ -185,9 +187,9 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): Placed |
   else if (forms.isEdited) tx.discard(blob);
   if (!forwards.isKept) return { emailId: null, isNeeded };
   const id = tx.newId();
-  const placed = addEmail(tx, id, { ...forms.email, receivedAt }, plan);
+  const placed = addEmail(tx, id, { receivedAt, ...forms.email }, plan);
   for (const { folderIds, flags, ...form } of forms.copies)
-    addEmail(tx, tx.newId(), { ...form, receivedAt }, { ...plan, folderIds, flags });
+    addEmail(tx, tx.newId(), { receivedAt, ...form }, { ...plan, folderIds, flags });
   deferUndecided(tx, id, result, placed, mail.envelope);
   tx.announceUnread();
   return { emailId: id, isNeeded: true };

@@ -1,7 +1,6 @@
 // Which mail an account sends on, and whether it keeps a copy (docs/decisions/0097): its own forwarding, filters that forward, and aliases
 // whose targets are elsewhere. The commit that places a message records what is due; it is sent afterwards.
 import { createHash } from 'node:crypto';
-import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import type { SentOnward } from '../../../mail-format/sent-onward.js';
 import type { MessageSummary } from '../../../mail-format/summary.js';
 import type { ArrivedEnvelope, CopyPlacing } from '../../../store/mailbox-rows.js';
@@ -78,7 +77,7 @@ export function sendOnward(
 /** Records that the sender may get a vacation reply (decision 0099), if the account is away and has not answered before. */
 export function dueVacationReply(tx: MailboxTransaction, { blob, receivedAt, summary, envelope }: Arrived): void {
   const { sender } = envelope;
-  if (sender === '' || !tx.dueMail.vacation.mayAnswer(answeredKey(sender), tx.now)) return;
+  if (sender === '' || !tx.dueMail.vacation.mayAnswer(sender, tx.now)) return;
   const rest = { targets: [], copy: null, isChecked: isCheckedBy(summary) };
   tx.dueMail.add({ kind: 'vacation', blob, receivedAt, ...envelope, ...rest });
 }

@@ -120,12 +120,19 @@ export interface PrefetchSources extends OutboundPrefetchSources {
 /** Less than the time that a gateway waits before it answers without the mailbox. */
 const READING_MS = 1_500;
 
+/** The reads of most deliveries: the message is in memory, and is judged by what the account has taught. */
+export const JUDGED_INLINE: CommandReads = { judged: { blob: null } };
+
 /** Undefined when there is nothing to read, and no promise when all is in memory. */
 export function prefetch(
   sources: PrefetchSources,
   state: MailboxState,
   declared: readonly DeclaredReads<CommandReads>[],
 ): Prefetched | Promise<Prefetched> | undefined {
+  if (declared.every(({ reads }) => reads === JUDGED_INLINE)) {
+    const junk = readForJunk(sources, state.accountId, [JUDGED_INLINE.judged!]);
+    return junk instanceof Promise ? junk.then(withJunk) : junk && withJunk(junk);
+  }
   const isAdding = declared.some(({ reads }) => reads.isAdding === true);
   const quota = isAdding ? sources.quotas?.of(state.accountId) : undefined;
   const sending = prefetchSending(sources, state, declared, clock.now());
@@ -136,8 +143,6 @@ export function prefetch(
   const counted = countRuns(state, declared);
   const others = [quota, sending, counted].some((reading) => reading !== undefined) || run.length > 0;
   if (junk === undefined && !others) return rows;
-  // Most deliveries: the words of the account are in memory.
-  if (rows === undefined && !(junk instanceof Promise) && !others) return { ...NOTHING_PREFETCHED, junk };
   const scripted =
     run.length === 0 ? undefined : readScripted(sources.blobs, state.accountId, run, AbortSignal.timeout(READING_MS));
   const asked = [rows ?? NOTHING_PREFETCHED, quota, sending, scripted, junk, counted] as const;
@@ -156,6 +161,8 @@ export function prefetch(
     },
   );
 }
+
+const withJunk = (junk: JunkReads | undefined): Prefetched => ({ junk, ...NOTHING_PREFETCHED });
 
 /** Undefined when no run of a filter begins. */
 function countRuns(

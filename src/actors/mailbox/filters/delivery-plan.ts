@@ -61,6 +61,7 @@ const [SEEN_FLAG] = FLAG_NAMES.filter(([bit]) => bit === SEEN).map(([, name]) =>
 
 /** `filters` must be in order; a filter that deletes or stops ends the evaluation. */
 export function planDelivery(filters: readonly FilterRow[], facts: EmailFacts): FilterResult {
+  if (filters.length === 0) return NOTHING_MATCHED;
   const folded = new FoldedFacts(facts);
   const matched: FilterRow[] = [];
   const undecided: FilterRow[] = [];
@@ -106,5 +107,7 @@ export function planOf(matched: readonly FilterRow[]): DeliveryPlan {
     stop: last?.stop === true,
   };
 }
+
+const NOTHING_MATCHED: FilterResult = { plan: planOf([]), matched: [], undecided: [] };
 
 const isLast = (filter: FilterRow): boolean => filter.delete === true || filter.stop === true;

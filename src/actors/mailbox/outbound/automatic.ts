@@ -2,7 +2,6 @@
 // without a copy in Sent.
 import { step } from '../../../machines/outbound-email/step.js';
 import { parseAddress } from '../../../mail-format/address.js';
-import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import { NEVER, type Notify } from '../../../mail-format/reports/dsn-request.js';
 import { isRewritten } from '../../../mail-format/srs.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
@@ -126,10 +125,9 @@ function isWanted(tx: MailboxTransaction, due: DueMail): boolean {
   if (due.kind !== 'vacation') return true;
   if (tx.sending.isSuspended) return false;
   const { vacation } = tx.dueMail;
-  const key = answeredKey(due.sender);
   const script = scriptedVacation(due);
-  const isFirst = vacation.mayAnswer(key, tx.now, script);
-  if (isFirst) vacation.answer(key, tx.now, script);
+  const isFirst = vacation.mayAnswer(due.sender, tx.now, script);
+  if (isFirst) vacation.answer(due.sender, tx.now, script);
   return isFirst;
 }
 

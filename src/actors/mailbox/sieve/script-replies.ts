@@ -1,7 +1,6 @@
 // What scripts tell the senders of mail (`vacation`, `reject`, `ereject`): due with the mail that arrives (decision 0107), and written by the
 // worker of automatic mail.
 import { createHash } from 'node:crypto';
-import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import type { RejectAction, SieveAnswer, VacationAction } from '../../../mail-format/sieve/actions.js';
 import type { DueMail } from '../../../store/mailbox-rows.js';
 import { type Arrived, isCheckedBy } from '../commands/forwarding.js';
@@ -65,7 +64,7 @@ function dueReplies(tx: MailboxTransaction, mail: Arrived, replies: readonly Sie
       });
     } else {
       const scripted = vacationOf(reply);
-      if (!vacation.mayAnswer(answeredKey(envelope.sender), tx.now, scripted)) continue;
+      if (!vacation.mayAnswer(envelope.sender, tx.now, scripted)) continue;
       tx.dueMail.add({ kind: 'vacation', ...content, further: { vacation: scripted } });
     }
     isDue = true;

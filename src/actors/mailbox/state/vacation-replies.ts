@@ -1,5 +1,6 @@
 // The vacation of a transaction, and the senders who have got a reply (decision 0099), as if the batch so far were committed. A script may
 // answer too; its replies count by their handle.
+import { answeredKey } from '../../../mail-format/reports/automatic-reply.js';
 import type { Change, ChangeContent } from '../../../store/changes/changes.js';
 import { isAway, type Vacation } from '../../../store/vacation.js';
 import { RememberedKeys } from './remembered-keys.js';
@@ -38,14 +39,14 @@ export class VacationChanges {
 
   /**
    * Whether a sender gets a reply now, as far as the vacation is concerned: by the account while it is away, and by a script otherwise.
-   * `sender`: see `answeredKey`.
+   * `sender`: of the envelope.
    */
   mayAnswer(sender: string, now: number, script?: CountedReplies): boolean {
     if (isAway(this.#settings, now) !== (script === undefined) || !this.hasRoom) return false;
     return !this.#answered.has(this.#keyOf(sender, script), now);
   }
 
-  /** Remembers a sender who gets a reply. */
+  /** Remembers a sender who gets a reply. `sender`: of the envelope. */
   answer(sender: string, now: number, script?: CountedReplies): void {
     const key = this.#keyOf(sender, script);
     const until = now + (script?.days ?? this.#settings.intervalDays) * DAY_MS;
@@ -59,6 +60,6 @@ export class VacationChanges {
   }
 
   #keyOf(sender: string, script: CountedReplies | undefined): string {
-    return `${script === undefined ? this.#settings.period : `sieve:${script.handle}`} ${sender}`;
+    return `${script === undefined ? this.#settings.period : `sieve:${script.handle}`} ${answeredKey(sender)}`;
   }
 }
