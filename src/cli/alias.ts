@@ -1,6 +1,6 @@
 // `mansio alias add | list | remove`: addresses that lead to other addresses. domain.ts has `mansio domain alias`, for a whole domain.
 import type { Command } from 'commander';
-import { canonicalAddress, hasTag } from '../mail-format/address.js';
+import { canonicalAddress, foldedAddress, hasTag } from '../mail-format/address.js';
 import { isCatchAll, MOST_TARGETS } from '../mail-format/alias-expansion.js';
 import type { Alias } from '../store/addresses/aliases.js';
 import { domainName } from './arguments.js';
@@ -37,7 +37,13 @@ export function registerAlias(program: Command): void {
     .option('--domain <domain>', 'of this domain alone');
   printing(list, async ({ domain }: { domain?: string }) => {
     const name = domain === undefined ? undefined : domainName(domain);
-    return withStore(async ({ directory }) => (await directory.aliases(name)).map(shapeOf));
+    return withStore(async ({ directory }) => {
+      const aliases = await directory.aliases(name);
+      const isKnown = async () => (await directory.routedDomains()).some((domain) => domain.name === name);
+      if (name !== undefined && aliases.length === 0 && !(await isKnown()))
+        throw new CommandError(`not a hosted domain: ${name} (see mansio domain list)`);
+      return aliases.map(shapeOf);
+    });
   });
 
   const remove = group
@@ -60,8 +66,9 @@ function aliasAddress(text: string): string {
   return address;
 }
 
+/** A +tag stays for now: the store knows whether it means anything here. */
 function targetAddress(text: string): string {
-  const address = canonicalAddress(text);
+  const address = foldedAddress(text)?.normalize('NFC');
   if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
   if (isCatchAll(address)) throw new CommandError(`${text} is no single address: an alias leads to single ones`);
   return address;

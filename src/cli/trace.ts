@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { canonicalAddress } from '../mail-format/address.js';
 import { isUuid } from '../mail-format/ids.js';
+import type { DirectoryStore } from '../store/directory.js';
 import { postgresTraces } from '../store/postgres/mailbox/traces.js';
 import type { TracedAccount, TraceStore } from '../store/traces/traces.js';
 import { CommandError, inert, reporting } from './output.js';
@@ -11,6 +12,7 @@ import { blobsIn, entriesOf, idsIn, refusedEntry, type TraceEntry } from './trac
 
 const MOST_ENTRIES = 1_000;
 const MOST_MESSAGES = 200;
+const MOST_TARGETS_NAMED = 10;
 
 interface Found {
   readonly account: TracedAccount;
@@ -28,7 +30,7 @@ export function registerTrace(program: Command): void {
   reporting(
     trace,
     async (what: string, { limit }: { limit: number }) =>
-      withStore(async ({ sql }) => traceOf(postgresTraces(sql), what.trim(), limit)),
+      withStore(async ({ sql, directory }) => traceOf(postgresTraces(sql), directory, what.trim(), limit)),
     inWords,
   );
 }
@@ -40,11 +42,26 @@ function limitOf(text: string): number {
   return limit;
 }
 
-async function traceOf(store: TraceStore, what: string, limit: number): Promise<readonly TraceEntry[]> {
+async function traceOf(
+  store: TraceStore,
+  directory: Pick<DirectoryStore, 'routeOf'>,
+  what: string,
+  limit: number,
+): Promise<readonly TraceEntry[]> {
   const entries = isUuid(what) ? await traceOfId(store, what.toLowerCase()) : await traceOfText(store, what, limit);
-  if (entries.length === 0) throw new CommandError(`nothing is known of ${what} (traces go back 30 days)`);
+  if (entries.length === 0) throw new CommandError(await unknown(directory, what));
   // What came at the same time stays in the order of the log.
   return [...entries].sort((a, b) => a.at.localeCompare(b.at)).slice(-MOST_ENTRIES);
+}
+
+/** The mail of an alias is that of the addresses to which it leads. */
+async function unknown({ routeOf }: Pick<DirectoryStore, 'routeOf'>, what: string): Promise<string> {
+  const address = canonicalAddress(what);
+  const route = address === undefined ? undefined : await routeOf(address);
+  if (route === undefined || !('alias' in route)) return `nothing is known of ${what} (traces go back 30 days)`;
+  const targets = route.targets.slice(0, MOST_TARGETS_NAMED);
+  const more = route.targets.length > targets.length ? ` and ${route.targets.length - targets.length} more` : '';
+  return `${what} has the alias ${route.alias}, whose mail goes to ${targets.join(', ')}${more}: trace these`;
 }
 
 async function traceOfId(store: TraceStore, id: string): Promise<readonly TraceEntry[]> {

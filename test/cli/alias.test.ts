@@ -19,6 +19,10 @@ test.serial('alias add, list and remove', async (t) => {
   t.deepEqual(await json('alias', 'add', '*@sub.example.test', '--to', 'taken@example.test'), all);
   t.deepEqual(await json('alias', 'list'), [all, sales]);
   t.deepEqual(await json('alias', 'list', '--domain', 'Example.test'), [sales]);
+  t.regex(
+    (await mansio('trace', 'any@sub.example.test')).err,
+    /^error: any@sub\.example\.test has the alias \*@sub\.example\.test, whose mail goes to taken@example\.test: trace /,
+  );
   t.deepEqual(await json('alias', 'remove', 'SALES@example.test'), sales);
   t.deepEqual(await json('alias', 'list', '--domain', 'example.test'), []);
 });
@@ -41,6 +45,10 @@ test.serial('what cannot be an alias is refused with one line', async (t) => {
     t.is(code, 1);
     t.regex(err, line);
   }
+  t.regex(
+    (await mansio('alias', 'list', '--domain', 'nowhere.test')).err,
+    /^error: not a hosted domain: nowhere\.test/,
+  );
   t.regex((await mansio('alias', 'remove', 'none@example.test')).err, /^error: no such alias: none@example\.test/);
   t.deepEqual(await json('alias', 'list', '--domain', 'example.test'), []);
 });

@@ -4,7 +4,7 @@
 export interface NewAlias {
   /** In canonical form, or `*@domain`. */
   readonly address: string;
-  /** In canonical form, each once. */
+  /** At hosted domains in canonical form, elsewhere with their `+tag`; each once. */
   readonly targets: readonly string[];
   /** Whether each account that it leads to may send as the address. */
   readonly sendAs: boolean;

@@ -1,5 +1,6 @@
 // The rows of aliases. An alias is added under the lock of its domain, so that no account gets its address meanwhile, and under one lock of
 // all aliases, so that two of them cannot form a loop. domains.ts has the aliases of whole domains.
+import { canonicalAddress } from '../../../mail-format/address.js';
 import {
   type AliasFault,
   atDomain,
@@ -26,9 +27,10 @@ const FAULTS: Readonly<Record<AliasFault, string>> = {
   tooMany: `leads to more than ${MOST_TARGETS} addresses, or through more than ${MOST_TARGETS} aliases`,
 };
 
-/** @throws DirectoryConflict */
-export async function insertAlias(sql: Sql, alias: NewAlias): Promise<Alias> {
+/** Targets may have a `+tag`, which stays at domains elsewhere. @throws DirectoryConflict */
+export async function insertAlias(sql: Sql, asked: NewAlias): Promise<Alias> {
   return sql.begin(async (tx) => {
+    const alias = { ...asked, targets: await keptTargets(tx, asked.targets) };
     const { address, targets, sendAs } = alias;
     await lockDomain(tx, domainOf(address));
     await tx`select pg_advisory_xact_lock(hashtextextended('mansio aliases', 0))`;
@@ -91,6 +93,12 @@ async function refuseUnowned(tx: SqlTransaction, walk: AliasWalk, { address, tar
   throw new DirectoryConflict(
     `no account has ${postmaster}, to which mail for ${elsewhere.join(', ')} would belong: add an alias or an address for it`,
   );
+}
+
+/** Addresses of hosted domains are in canonical form, in which they are looked up. */
+async function keptTargets(tx: SqlTransaction, targets: readonly string[]): Promise<readonly string[]> {
+  const elsewhere = new Set(await addressesElsewhere(tx, targets));
+  return [...new Set(targets.map((target) => (elsewhere.has(target) ? target : (canonicalAddress(target) ?? target))))];
 }
 
 async function addressesElsewhere(tx: SqlTransaction, addresses: readonly string[]): Promise<readonly string[]> {

@@ -22,6 +22,7 @@ const VACATION: Vacation = {
 test('a vacation that answers has a text, and its end is after its beginning', (t) => {
   t.is(problemOf(VACATION), undefined);
   t.is(problemOf({ ...VACATION, ...withText('') }), 'empty');
+  t.is(problemOf({ ...VACATION, ...withText(' \n') }), 'empty');
   t.is(problemOf({ ...VACATION, textBody: null, htmlBody: '<p>Away</p>' }), undefined);
   t.is(problemOf({ ...VACATION, ...withText(''), isEnabled: false }), undefined);
   const [first, second] = ['2027-01-05T00:00:00.000Z', '2027-01-06T00:00:00.000Z'];

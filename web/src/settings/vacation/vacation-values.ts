@@ -15,7 +15,7 @@ export function problemOf({
   startsAt,
   endsAt,
 }: Vacation): 'empty' | 'endsFirst' | undefined {
-  if (isEnabled && !textBody && !htmlBody) return 'empty';
+  if (isEnabled && !textBody?.trim() && !htmlBody?.trim()) return 'empty';
   const isBackwards = startsAt !== null && endsAt !== null && Date.parse(endsAt) <= Date.parse(startsAt);
   return isBackwards ? 'endsFirst' : undefined;
 }

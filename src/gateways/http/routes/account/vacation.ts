@@ -33,7 +33,8 @@ const prose = (most: number, isLine: boolean) =>
     'string',
     (value) => {
       if (typeof value !== 'string') return 'must be a string';
-      if (isLine ? /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value) : /[\0\p{Cs}]/u.test(value)) return 'must be text';
+      if (isLine && /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must be one line without control characters';
+      if (!isLine && /[\0\p{Cs}]/u.test(value)) return 'must be text without NUL and lone surrogates';
       return value.length <= most || `must have at most ${most} characters`;
     },
     { maxLength: most },
@@ -101,7 +102,7 @@ export function vacationRoutes(settings: VacationSettings): readonly Route[] {
       replies: { 204: EMPTY },
       handler: async ({ principal, body }) => {
         const [startsAt, endsAt] = [msOrNull(body.startsAt), msOrNull(body.endsAt)];
-        const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
+        const [textBody, htmlBody] = [written(body.textBody), written(body.htmlBody)];
         if (startsAt !== null && endsAt !== null && endsAt <= startsAt)
           return invalid({ endsAt: ['must be after startsAt'] });
         if (body.isEnabled && textBody === null && htmlBody === null)
@@ -117,5 +118,6 @@ export function vacationRoutes(settings: VacationSettings): readonly Route[] {
   ];
 }
 
+const written = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 const msOrNull = (text: string | null | undefined): number | null => (text == null ? null : Date.parse(text));

@@ -98,7 +98,7 @@ const words = (most: number, notes = {}, fault: (value: string) => string | unde
     (value) => {
       if (typeof value !== 'string') return 'must be a string';
       if (value.length > most) return `must have at most ${most} characters`;
-      if (UNFIT.test(value)) return 'must be text';
+      if (UNFIT.test(value)) return 'must be text without NUL and lone surrogates';
       return value.trim() === '' || (fault(value) ?? true);
     },
     { maxLength: most, ...notes },

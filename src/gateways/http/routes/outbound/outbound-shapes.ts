@@ -173,7 +173,7 @@ export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 const prose = () =>
   leaf<string>('string', (value) => {
     if (typeof value !== 'string') return 'must be a string';
-    return !/[\0\p{Cs}]/u.test(value) || 'must be text';
+    return !/[\0\p{Cs}]/u.test(value) || 'must be text without NUL and lone surrogates';
   });
 
 /** Text of one line, which may be blank. */
