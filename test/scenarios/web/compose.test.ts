@@ -26,6 +26,15 @@ const discardingAt = (time: number) => `for (const [key, text] of Object.entries
   if (kept.discardAt) localStorage.setItem(key, JSON.stringify({ ...kept, discardAt: ${time} }));
 }`;
 
+/** Resolves with the label of what has the focus as soon as a compose window is in the document. */
+const FOCUSED_FIRST = `new Promise((done) => {
+  new MutationObserver((_, observer) => {
+    if (document.querySelector('.compose-card') === null) return;
+    observer.disconnect();
+    done(document.activeElement.labels?.[0]?.textContent);
+  }).observe(document.body, { childList: true, subtree: true });
+})`;
+
 async function world(t: ExecutionContext) {
   const zoe = await startPageNode(t, 'zoe');
   const { node, account, client } = zoe;
@@ -74,7 +83,9 @@ testInBrowser('an email is written with a file and a picture, sent by key, and s
     await mayLoad;
     await route.continue();
   });
+  const focused = page.evaluate(FOCUSED_FIRST);
   await write(page, 'Bob 💌 <bob@example.test>, nobody', 'Zoë 💌', 'Dear ');
+  t.is(await focused, 'To');
   load();
   await card(page).getByRole('toolbar', { name: 'Formats' }).waitFor();
   await page.keyboard.type('Bob,');

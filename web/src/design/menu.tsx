@@ -2,7 +2,7 @@
 import './menu.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface MenuProps {
   readonly label: ComponentChildren;
@@ -21,7 +21,7 @@ export function Menu({ label, name, class: classes = 'button is-plain', children
     isOpen.value = false;
     button.current?.focus();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen.value) return;
     items(place.current)[0]?.focus();
     const onPointer = ({ target }: Event) => {

@@ -1,6 +1,6 @@
 // The fields of a filter, and a test of it on recent emails before it is saved. Enter saves, Escape ends it.
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Filter } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
@@ -36,7 +36,7 @@ export function FilterForm({ filter, draft, isGone = false, list, onEnd }: Filte
   const begun = useSignal(draft.peek());
   const problem = useSignal<string | undefined>(undefined);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), []);
   const save = async () => {
     problem.value = await saved(store, list, filter, draft);
     if (problem.peek() === undefined) onEnd();

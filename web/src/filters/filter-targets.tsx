@@ -1,7 +1,7 @@
 // Where a filter puts an email: a label and a folder, each of which can be made with the filter.
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Store, useStore } from '../app/store.js';
 import { makeFolder, makeLabel } from '../folders/folder-changes.js';
 import { folderName } from '../folders/folder-name.js';
@@ -105,7 +105,7 @@ function Target({ label, value, onChoose, newName, children }: TargetProps) {
   const name = useRef<HTMLInputElement>(null);
   const isChosen = useSignal(false);
   const isNew = value === NEW;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isNew && isChosen.peek()) name.current?.focus();
   }, [isNew]);
   return (

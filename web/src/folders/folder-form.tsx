@@ -1,7 +1,7 @@
 // The fields of a folder or label that is made or changed, where it stands in the first column. Enter saves, Escape ends it.
 import './folder-form.css';
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Folder } from '../../../src/client/index.js';
 import { reasonOf } from '../app/reason.js';
 import { type Store, useStore } from '../app/store.js';
@@ -198,7 +198,7 @@ function Parents({
 /** The first field has the focus, which goes back when the form ends. */
 function useFirstFocus() {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     input.current?.select();
     input.current?.focus();

@@ -2,7 +2,7 @@
 // drawer.
 import './folders.css';
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { PLACES, type Place } from '../app/route.js';
 import { route } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
@@ -80,7 +80,7 @@ function closeDrawer(): void {
 function useDrawer() {
   const drawer = useRef<HTMLElement>(null);
   const isOpen = isDrawerOpen.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const before = document.activeElement;
     drawer.current?.querySelector<HTMLElement>('[aria-current], a')?.focus();

@@ -1,6 +1,6 @@
 // The frame of the settings: the list of sections besides the section that is open. On a phone it is one of the two.
 import './settings.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { bindKeys } from '../app/keyboard.js';
 import { go } from '../app/router.js';
 import { type Store, useStore } from '../app/store.js';
@@ -49,7 +49,7 @@ function Sections({ shown }: { readonly shown: Section | undefined }) {
 
 function OpenSection({ section, isNamed }: { readonly section: Section; readonly isNamed: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${t(section.title)} · Mansio`;
     if (isNamed) heading.current?.focus();
   }, [section, isNamed]);

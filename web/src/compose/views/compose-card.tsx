@@ -1,7 +1,7 @@
 // One compose window: who gets it, the subject, the text, files, and what can be done with it.
 import './fields.css';
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../design/icon.js';
 import { formatSize } from '../../i18n/format.js';
 import { t } from '../../i18n/t.js';
@@ -259,7 +259,8 @@ function useFocus(
   { window }: OpenWindow,
 ): void {
   const isFocused = windows.focused.value === window.id;
-  useEffect(() => {
+  // Before anything is painted: what is typed then goes where it is meant for.
+  useLayoutEffect(() => {
     if (!isFocused) return;
     windows.focused.value = undefined;
     if (window.recipients.value.To.length === 0)

@@ -50,7 +50,7 @@ export function EditorView({ windows, one: { window }, onChange, onImages, child
       made.fillImages(urlOf);
       made.goOn(written);
       editor.value = made;
-      if (window.focusesEditor) made.focus();
+      if (window.focusesEditor && !isElsewhere(place)) made.focus();
       window.focusesEditor = false;
     };
     load().catch(() => {
@@ -171,6 +171,12 @@ export function FormatBar({ editor, on }: { readonly editor: Editor; readonly on
       )}
     </div>
   );
+}
+
+/** Whether the reader has gone to another field of the card. */
+function isElsewhere(place: HTMLElement | null): boolean {
+  const { activeElement } = document;
+  return activeElement !== place && place?.closest('.compose-card')?.contains(activeElement) === true;
 }
 
 interface FormatButtonProps {

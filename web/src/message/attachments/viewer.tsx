@@ -1,6 +1,6 @@
 // One attachment in place of the message: an image, or text.
 import './attachments.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useStore } from '../../app/store.js';
 import { Icon } from '../../design/icon.js';
 import { t } from '../../i18n/t.js';
@@ -10,7 +10,7 @@ export function Viewer({ shown, model }: { readonly shown: ViewedFile; readonly 
   const { client } = useStore();
   const { attachment, url, text } = shown;
   const back = useRef<HTMLButtonElement>(null);
-  useEffect(() => back.current?.focus(), [attachment.id]);
+  useLayoutEffect(() => back.current?.focus(), [attachment.id]);
   return (
     <section class="message-viewer" aria-label={attachment.fileName}>
       <div class="message-viewer-bar">

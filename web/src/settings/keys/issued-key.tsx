@@ -1,5 +1,5 @@
 // A key that has just been made, the only time that it is seen, with what the program asks for besides it.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ConnectionInfo } from '../../../../src/client/index.js';
 import { useStore } from '../../app/store.js';
 import { CopyButton } from '../../design/copy-button.js';
@@ -13,7 +13,7 @@ export function IssuedKey({ keys, info }: { readonly keys: KeyStore; readonly in
   const heading = useRef<HTMLHeadingElement>(null);
   const issued = keys.issued.value;
   const owner = useStore().profile.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     heading.current?.focus();
   }, [issued]);
   if (issued === undefined) return null;

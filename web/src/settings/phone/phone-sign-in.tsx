@@ -1,7 +1,7 @@
 // A link for one sign-in, as a QR code for the camera of a phone. It is shown until a device has used it, its time is over, or it is closed.
 import './phone-sign-in.css';
 import type { Signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Session } from '../../../../src/client/index.js';
 import { useStore } from '../../app/store.js';
 import { CopyButton } from '../../design/copy-button.js';
@@ -20,7 +20,7 @@ export function PhoneSignIn({ sessions }: PhoneSignInProps) {
   const { link, said, problem, isBusy, make, withdraw } = usePhoneLink(useStore(), sessions);
   const shown = link.value;
   const wasShown = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // What was used or read last is gone.
     if (wasShown.current || shown !== undefined) heading.current?.focus();
     wasShown.current = shown !== undefined;

@@ -1,7 +1,7 @@
 // The form in which a Sieve script is written. What is wrong with it stands below, and leads to its place in the text.
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { reasonOf } from '../../app/reason.js';
 import { useStore } from '../../app/store.js';
 import { t } from '../../i18n/t.js';
@@ -34,7 +34,7 @@ export function ScriptEditor({ script, read, onSave, onLeave }: EditorProps) {
   const other = useChangedScript(script, read);
   const first = useRef<HTMLInputElement>(null);
   const text = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => (isNew ? first : text).current?.focus(), [isNew]);
+  useLayoutEffect(() => (isNew ? first : text).current?.focus(), [isNew]);
   const save = async () => {
     isBusy.value = true;
     problem.value = '';
