@@ -14,9 +14,14 @@ const LISTED = '192.0.2.9';
 /** Without `answerMs` no answer is late, however slow the machine is. */
 async function start(t: ExecutionContext, zones: Record<string, Zone>, lists = [REFUSE, JUNK], answerMs = 60_000) {
   const dns = await startDnsServer(zones);
-  t.teardown(() => dns.close());
+  const ended = new AbortController();
+  // What the server has not answered keeps no process alive.
+  t.teardown(() => {
+    ended.abort();
+    return dns.close();
+  });
   const counted: string[] = [];
-  const resolver = createResolver({ servers: [dns.address], timeoutMs: 60_000, tries: 1 });
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: 60_000, tries: 1, signal: ended.signal });
   const blockLists = new BlockLists({
     lists,
     dns: resolver,

@@ -178,12 +178,16 @@ test('DMARC: alignment', async (t) => {
 
 test('DMARC: what DNS does not tell is no failure', async (t) => {
   const { authenticate } = await startPeers(t);
-  const dmarc = async (author: string, sender: string, deadlineMs = 5000) => {
-    const { field, verdict } = await authenticate(from(author), { sender }, { deadlineMs });
+  const dmarc = async (author: string, sender: string, more: { readonly deadlineMs?: number } = {}) => {
+    const { field, verdict } = await authenticate(from(author), { sender }, more);
     return `${said(field, 'dmarc').join('; ')}: ${verdict}`;
   };
   t.is(await dmarc('a@failing.test', 'b@mx.test'), 'temperror header.from=failing.test: accept');
-  t.is(await dmarc('a@silent.test', 'b@silent.test', 1000), 'temperror (p=reject) header.from=silent.test: accept');
+  // The policy is answered within this time on a busy machine too; the record of the sender never is.
+  t.is(
+    await dmarc('a@silent.test', 'b@silent.test', { deadlineMs: 5000 }),
+    'temperror (p=reject) header.from=silent.test: accept',
+  );
   // A sender cannot cause this result by names of its own.
   t.is(await dmarc('a@peer.test', 'b@failing.test'), 'fail (p=reject) header.from=peer.test: junk');
 });
@@ -194,18 +198,17 @@ test('DMARC: a peer cannot make its own failure look like one of DNS', async (t)
     `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=peer.test; s=${selector}; h=from; ` +
     `bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=aaaa\n`;
   const message = `${bogus('nothere')}${bogus('rsa')}From: a@peer.test\n\n\n`;
-  const dmarc = async (...more: readonly [sender: string, deadlineMs?: number, meanwhile?: () => Promise<void>]) => {
-    const [sender, deadlineMs = 5000, meanwhile] = more;
-    const { field, verdict } = await authenticate(message, { sender }, { deadlineMs }, meanwhile);
+  const dmarc = async (sender: string, more: Parameters<typeof authenticate>[2] = {}, late?: () => Promise<void>) => {
+    const { field, verdict } = await authenticate(message, { sender }, more, late);
     return `${said(field, 'dmarc').join('; ')}: ${verdict}`;
   };
   const expected = 'fail (p=reject) header.from=peer.test: junk';
   // The peer's own record uses up all look-ups.
   t.is(await dmarc('b@burn.test'), expected);
   t.true(dns.asked.filter((question) => question.includes('burn.test')).length <= 60);
-  // The body arrives after the time for look-ups.
-  const late = () => new Promise<void>((resolve) => setTimeout(resolve, 1200));
-  t.is(await dmarc('b@mx.test', 1000, late), expected);
+  // The body arrives after the time for look-ups, which a busy machine needs for their answers.
+  const late = () => new Promise<void>((resolve) => setTimeout(resolve, 5200));
+  t.is(await dmarc('b@mx.test', { deadlineMs: 5000 }, late), expected);
 });
 
 test('two hundred signatures: few are verified, those of the author first', async (t) => {

@@ -22,6 +22,9 @@ const WEAK = generateKeyPairSync('rsa', { modulusLength: 512 });
 
 export const silent = pino({ level: 'silent' });
 
+/** No answer of DNS is late, however busy the machine is. */
+export const PATIENCE_MS = 60_000;
+
 export function keyRecord(key: DkimKey): Zone {
   return { TXT: [dkimRecord(key).join('')] };
 }
@@ -101,13 +104,21 @@ export async function startPeers(
   more: Readonly<Record<string, Zone>> = {},
 ): Promise<FailureDetector> {
   const dns = await startDnsServer({ ...zones(), ...more });
-  t.teardown(() => dns.close());
-  const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });
+  const ended = new AbortController();
+  t.teardown(() => {
+    ended.abort();
+    return dns.close();
+  });
+  const resolver = createResolver({
+    ...{ servers: [dns.address], timeoutMs: PATIENCE_MS, tries: 1 },
+    signal: ended.signal,
+  });
   return {
     dns,
     async authenticate(message, origin = {}, { dmarcReject = 'tag', ...options } = {}, meanwhile = undefined) {
       const authenticate = createAuthenticator({
         ...{ dns: resolver, hostname: HOST, rejectsAnonymous: dmarcReject === 'reject', log: silent },
+        deadlineMs: PATIENCE_MS,
         ...options,
       });
       const bytes = typeof message === 'string' ? Buffer.from(message.replace(/\r?\n/g, '\r\n')) : message;
