@@ -10,9 +10,9 @@ import { blobOf } from '../../../src/store/blobs.js';
 import { newId } from '../../../src/store/ids/new-id.js';
 import { InlineMessages } from '../../../src/store/inline/inline-messages.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import { eventually } from '../../scenarios/cluster/support/eventually.js';
 import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
-import { until } from '../../support/until.js';
 
 type Ask = ReturnType<Mailboxes['of']>['ask'];
 
@@ -343,12 +343,15 @@ test('a mailbox that has declined a message for several is not asked to take the
 test('a mailbox that does not answer delays neither the reply to the sender nor the mailboxes of other nodes', async (t) => {
   const gate = deferred();
   const hangs = (ask: () => ReturnType<Ask>) => gate.promise.then(ask);
-  const { accounts, send, subjects, spooled, redeliver } = await openWorld(t, (ask) => ask(), hangs);
+  const { world, accounts, send, subjects, spooled, redeliver } = await openWorld(t, (ask) => ask(), hangs);
   const { deliveries } = await send('for three', 'x', accounts);
   t.is(typeof deliveries[0]!.emailId, 'string');
   t.is(deliveries[1]!.emailId, undefined);
   t.deepEqual(spooled, []);
-  await until(async () => (await subjects(accounts[2].id)).length > 0);
+  // An inbound row is there until the email is placed.
+  const rows = () => world.sql`select from inbound where account_id = ${accounts[2].id}`;
+  await eventually('the placing on the third node', async () => (await rows()).length === 0);
+  t.deepEqual(await subjects(accounts[2].id), ['for three']);
   gate.resolve();
   await redeliver();
   for (const { id } of accounts) t.deepEqual(await subjects(id), ['for three']);

@@ -25,7 +25,7 @@ test('put forward by an hour, it ends neither an idle connection nor a message',
   busy.write('Subject: x\r\n\r\n');
   // This listener sweeps as often and starts later: once it ends this connection, each listener has swept.
   const other = await listen(t, { limits: { idleMs: 1000 } });
-  const ended = await SmtpClient.greeted(other.address);
+  const ended = await SmtpClient.connect(other.address);
   putClock(t, HOUR_MS);
   t.is((await ended.rest()).at(-1)?.code, 421);
   t.is((await idle.command('NOOP')).code, 250);

@@ -1,7 +1,6 @@
 // Tests each limit of the MX listener with a small value: what the peer is told, and that the connection ends.
 import type { ExecutionContext } from 'ava';
-import { GreetDelayPassList } from '../../../src/gateways/smtp/greet-delay-pass-list.js';
-import { DEFAULT_LIMITS, type SmtpLimits } from '../../../src/gateways/smtp/limits.js';
+import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
 import { RateCredit } from '../../../src/net/tcp/rate-credit.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
@@ -66,21 +65,24 @@ test('a drip-feeder of DATA is cut off, a message that comes slowly enough is no
   t.deepEqual(await rest(client), ['421 4.4.2']);
   clearInterval(timer);
   client.destroy();
-  await listener.stop(1000);
+  await listener.stop(60_000);
   t.is(stored.length, 0);
   t.is(spool.memory.used, 0);
 });
 
 test('octets that came early buy no long silence', async (t) => {
   const { address, spool, listener } = await limited(t, { minRate: 500, minRateGraceMs: 100, idleMs: 1500 });
-  const client = await SmtpClient.greeted(address);
-  await client.envelope('', 'alice@example.test');
-  // These octets are worth a quarter of an hour at 500 octets per second.
-  client.write(`${'X-Filler: y\r\n'.repeat(35_000)}`);
+  const client = await SmtpClient.connect(address);
+  await client.reply();
+  // The commands come together: a busy machine must not be too slow for the time between them.
+  const envelope = 'HELO c.test\r\nMAIL FROM:<>\r\nRCPT TO:<alice@example.test>\r\nDATA\r\n';
+  // The octets of the message are worth a quarter of an hour at 500 octets per second.
+  client.write(`${envelope}${'X-Filler: y\r\n'.repeat(35_000)}`);
   const timer = setInterval(() => client.write('x'), 20);
-  t.deepEqual(await rest(client), ['421 4.4.2']);
+  const codes = (await client.rest()).map(({ code }) => code);
+  t.deepEqual(codes, [250, 250, 250, 354, 421]);
   clearInterval(timer);
-  await listener.stop(1000);
+  await listener.stop(60_000);
   t.is(spool.memory.used, 0);
 });
 
@@ -155,36 +157,6 @@ test('who speaks before the banner', async (t) => {
     (await early.rest()).map((r) => r.code),
     [421],
   );
-});
-
-test('a network that mail was accepted from gets its banner at once, not one whose message was refused', async (t) => {
-  const { address } = await limited(t, { greetDelayMs: 2000 });
-  const [accepted, refused] = await Promise.all([
-    SmtpClient.greeted(address),
-    SmtpClient.greeted(address, '127.0.0.2'),
-  ]);
-  t.is((await accepted.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
-  t.is((await refused.send('', ['alice@example.test'], 'x: y\n\r\n')).code, 550);
-  const greeted = (name: string, client: SmtpClient) => client.reply().then(({ code }) => `${name} ${code}`);
-  const unknown = greeted('unknown', await SmtpClient.connect(address, '127.0.0.2'));
-  const known = greeted('known', await SmtpClient.connect(address));
-  t.is(await Promise.race([unknown, known]), 'known 220');
-  t.is(await unknown, 'unknown 220');
-});
-
-test('networks that mail was accepted from: a bounded number, for a bounded time', async (t) => {
-  const limits = { ...DEFAULT_LIMITS, greetDelayMs: 100, passListNetworks: 2 };
-  const passList = new GreetDelayPassList(limits);
-  t.is(passList.delayOf('192.0.2.1'), 100);
-  for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) passList.add(address);
-  t.deepEqual(
-    ['192.0.2.1', '192.0.2.2', '2001:db8::2'].map((address) => passList.delayOf(address)),
-    [100, 0, 0],
-  );
-  t.is(new GreetDelayPassList({ ...limits, greetDelayMs: 0 }).delayOf('192.0.2.1'), 0);
-  const forgetful = new GreetDelayPassList({ ...limits, passListMs: 5 });
-  forgetful.add('192.0.2.1');
-  while (forgetful.delayOf('192.0.2.1') === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
 test('who speaks HTTP', async (t) => {
@@ -267,6 +239,6 @@ test('headers without an end take no memory from others', async (t) => {
   t.is(stored.length, 1);
   t.true(spool.memory.used <= 16 * 65_536);
   for (const one of hostile) one.destroy();
-  await listener.stop(1000);
+  await listener.stop(60_000);
   t.is(spool.memory.used, 0);
 });

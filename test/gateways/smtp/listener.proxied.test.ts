@@ -68,17 +68,6 @@ test('a header in pieces, and a client that waits for the banner as it should', 
   );
 });
 
-test('mail that was accepted of one client lets that client alone have its banner at once', async (t) => {
-  const { address } = await behind(t, { greetDelayMs: 2000 });
-  const first = await greeted(address, v1(CLIENT));
-  t.is((await first.send('a@peer.test', ['alice@example.test'], MESSAGE)).code, 250);
-  const banner = (name: string, client: SmtpClient) => client.reply().then(({ code }) => `${name} ${code}`);
-  const unknown = banner('unknown', await connect(address, v1('203.0.113.8')));
-  const known = banner('known', await connect(address, v1(CLIENT)));
-  t.is(await Promise.race([unknown, known]), 'known 220');
-  t.is(await unknown, 'unknown 220');
-});
-
 test('a client that speaks with its header has spoken too soon', async (t) => {
   const { address } = await behind(t, { greetDelayMs: 60_000 });
   const client = await connect(address, Buffer.concat([v2(CLIENT), Buffer.from('EHLO x\r\n')]));

@@ -100,7 +100,8 @@ test('while draining beside processes that share the port nobody new comes in', 
 });
 
 test('a pool of connections loses no message over a drain and a stop', async (t) => {
-  const [old, next] = [await listen(t), await listen(t)];
+  // No connection of the pool counts as idle, however long the machine lets the pool wait between two messages.
+  const [old, next] = [await listen(t, { limits: { quietMs: 60_000, stoppingQuietMs: 60_000 } }), await listen(t)];
   const portOf = ({ address }: { address: string }) => Number(address.split(':')[1]);
   const balancer = await startBalancer(t, portOf(old));
   const pool = createTransport({

@@ -6,7 +6,7 @@ import { dmarcCheck } from '../../../src/message-checks/dmarc-check.js';
 import { createAuthenticator } from '../../../src/message-checks/mailauth/authenticator.js';
 import { createResolver } from '../../../src/net/dns/resolver.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
-import { HOST, signed, silent, zones } from '../../message-checks/mailauth/peers.js';
+import { HOST, PATIENCE_MS, signed, silent, zones } from '../../message-checks/mailauth/peers.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';
@@ -21,9 +21,10 @@ async function authenticating(t: ExecutionContext, { dmarcReject = 'tag', ...ove
     '_dmarc.local.test': zones()['_dmarc.peer.test']!,
   });
   t.teardown(() => dns.close());
-  const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: PATIENCE_MS, tries: 1 });
   const authenticate = createAuthenticator({
     ...{ dns: resolver, hostname: HOST, rejectsAnonymous: dmarcReject === 'reject', log: silent },
+    deadlineMs: PATIENCE_MS,
   });
   const checks = new CheckChain([dmarcCheck(dmarcReject)], silent);
   return listen(t, { authenticate, checks, ...overrides });
@@ -200,7 +201,7 @@ test('a message that is only a header, and one that is cut off', async (t) => {
   await client.envelope('a@local.test', 'alice@example.test');
   client.write('From: a@peer.test\r\nSubject: x\r\n\r\nhalf');
   client.destroy();
-  await harness.listener.stop(1000);
+  await harness.listener.stop(60_000);
   t.is(harness.stored.length, 1);
   t.is(harness.spool.memory.used, 0);
 });

@@ -146,7 +146,7 @@ test('a peer that leaves in the middle of DATA: nothing is stored, nothing is ke
   await client.envelope('', 'alice@example.test');
   await client.segments([Buffer.from('Subject: x\r\n\r\n'), Buffer.alloc(300_000, 'x'), Buffer.from('\r\n.\r')]);
   client.destroy();
-  await listener.stop(1000);
+  await listener.stop(60_000);
   t.is(stored.length, 0);
   t.is(spool.memory.used, 0);
   t.true(logged.some((l) => l['reason'] === 'connectionLost'));

@@ -257,7 +257,7 @@ test('a client that leaves in the middle of a message: nothing is queued', async
   await client.envelope('alice@example.test', 'carol@peer.test');
   await client.segments([Buffer.from('From: alice@example.test\r\n')]);
   client.destroy();
-  await listener.stop(1000);
+  await listener.stop(60_000);
   t.is(queued.length, 0);
   t.is(spool.memory.used, 0);
   t.true(logged.some(({ reason }) => reason === 'connectionLost'));
