@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { imapServer } from '../../src/import-export/imap-server.js';
 import { imapSource } from '../../src/import-export/imap-source.js';
+import { eventually } from '../scenarios/cluster/support/eventually.js';
 import test from '../support/test.js';
 
 /** Serves an inbox of three messages; `fetch` answers a FETCH of their octets. */
@@ -96,7 +97,7 @@ test('a line without an end is read no further than a megabyte', async (t) => {
   });
   t.teardown(server.close);
   await t.throwsAsync(read(server.url), { message: /^the IMAP server: / });
-  t.false(isOpen);
+  await eventually('the end of the connection', () => !isOpen);
   t.true(sentOctets < 128 * 1024 * 1024, `${sentOctets} octets were sent`);
 });
 

@@ -9,7 +9,7 @@ const only = async (client: ImapClient): Promise<string | undefined> => (await c
 
 test('silence ends a session, in IDLE too', async (t) => {
   // Logging in must fit into this time on a busy machine.
-  const gateway = await startImap(t, { limits: { idleMs: 2_000 } });
+  const gateway = await startImap(t, { limits: { idleMs: 5_000 } });
   const silent = await gateway.open();
   const idle = await gateway.open();
   idle.send('IDLE');

@@ -218,7 +218,8 @@ async function bomb(first: string, mebioctets: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test('a little that expands into much is inflated no further than it is read', async (t) => {
+// No other test runs meanwhile, because the memory of the process is measured.
+test.serial('a little that expands into much is inflated no further than it is read', async (t) => {
   const gateway = await startImap(t, { maxMessageSize: MAX_MESSAGE, limits: LIMITS });
   const login = `t0 LOGIN ${ALICE_EMAIL} alice-key\r\n`;
   for (const [first, end] of [

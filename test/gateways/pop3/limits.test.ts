@@ -5,7 +5,7 @@ import { ALICE, startPop3 } from './gateway.js';
 
 test('silence ends a session, which deletes nothing', async (t) => {
   // A busy machine sends its next command within this time.
-  const gateway = await startPop3(t, { limits: { idleMs: 3_000 } });
+  const gateway = await startPop3(t, { limits: { idleMs: 5_000 } });
   await gateway.deliver(ALICE, 'A: b\r\n\r\n');
   const client = await gateway.open();
   await client.command('DELE 1');

@@ -65,7 +65,7 @@ test('a session is left, and the connection serves another account', async (t) =
 
 test('a session that was left has the time for a login again', async (t) => {
   // A busy machine logs in within this time.
-  const { open } = await startSieve(t, { limits: { loginMs: 3_000, stressLoginMs: 3_000 } });
+  const { open } = await startSieve(t, { limits: { loginMs: 5_000, stressLoginMs: 5_000 } });
   const client = await open();
   t.is(await client.command('UNAUTHENTICATE'), 'OK "Logged out"');
   t.is(await client.rest(), 'BYE "No login in time"\r\n');

@@ -88,7 +88,7 @@ async function fake(
     directory: `${base}/dir`,
     key,
     ca,
-    limits: { requestMs: 5000, orderMs: 5000, pollMs: 1, longestPollMs: 5, nonces: 3, ...limits },
+    limits: { requestMs: 60_000, orderMs: 60_000, pollMs: 1, longestPollMs: 5, nonces: 3, ...limits },
   });
   const order = () => client.certificate(['a.test'], { publish: async () => {}, signal: new AbortController().signal });
   return {

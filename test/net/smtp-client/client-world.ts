@@ -59,6 +59,8 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
     port,
     allowPrivate: true,
     ...options,
+    // Tests count connections: a busy machine must not take longer for the next message than one is kept.
+    limits: { idleMs: 60_000, ...options.limits },
   });
   t.teardown(async () => {
     await transport.close(0);
