@@ -2,9 +2,11 @@
 // server of the run. A test of the embedded database passes `MANSIO_DATA_DIR: await preparedDirectory(…)`.
 import { registerCompletionHandler } from 'ava';
 import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
+import type { Program } from '../../dev/program.js';
 import { temporaryDirectory } from '../../dev/temporary-directory.js';
 import { nodeDatabase } from './database/embedded-database.js';
 import { giveCertificate } from './database/prepared-cluster.js';
+import { patiently } from './patience.js';
 
 export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.js';
 
@@ -12,6 +14,8 @@ export type TestNode = NodeProcess;
 
 /** In ms, as MANSIO_LEASE_TTL_MS: a node that a busy machine lets wait for some seconds goes on with its mailboxes, and refuses nobody. */
 const PATIENT_TTL_MS = 10_000;
+/** In ms. A node that is not ready by then never will be. */
+const START_MS = 480_000;
 
 const nodes: TestNode[] = [];
 /** The databases, by the data directories that were made here. */
@@ -37,10 +41,14 @@ export function storeSettings(dataDir: string): Record<string, string> {
   return { MANSIO_DATA_DIR: dataDir, ...(database === undefined ? {} : { DATABASE_URL: database.url }) };
 }
 
-/** `settings` override free ports and a data directory with a database that has the schema. @throws NodeNotReady */
+/**
+ * `settings` override free ports and a data directory with a database that has the schema. @throws NodeNotReady, and another error when it is
+ * not ready in eight minutes
+ */
 export async function startTestNode(settings: Readonly<Record<string, string>> = {}): Promise<TestNode> {
   const dataDir = settings['MANSIO_DATA_DIR'] ?? (await nodeDirectory());
-  const node = await startNodeProcess({
+  let program: Program | undefined;
+  const all = {
     ...UNLIMITED,
     MANSIO_LEASE_TTL_MS: String(PATIENT_TTL_MS),
     MANSIO_HTTP_PORT: '0',
@@ -55,7 +63,16 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
     ...storeSettings(dataDir),
     ...settings,
     MANSIO_DATA_DIR: dataDir,
+  };
+  const starting = startNodeProcess(all, (spawned) => {
+    program = spawned;
   });
-  nodes.push(node);
-  return node;
+  try {
+    const node = await patiently(starting, () => `a node to be ready:\n${program?.logs.join('\n')}`, START_MS);
+    nodes.push(node);
+    return node;
+  } catch (error) {
+    if (program?.running === true) void program.kill('SIGKILL');
+    throw error;
+  }
 }

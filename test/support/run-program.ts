@@ -1,7 +1,14 @@
 // Runs programs as a user would.
 import { spawn } from 'node:child_process';
+import { patiently } from './patience.js';
 
-/** Runs a program to its end, with `settings` that override the environment; returns its output and exit code. */
+/** In ms: a program of a test may itself do much. */
+const PATIENCE_MS = 480_000;
+
+/**
+ * Runs a program to its end, with `settings` that override the environment; returns its output and exit code. @throws when it does not end in
+ * eight minutes
+ */
 export async function runProgram(
   command: string,
   args: readonly string[],
@@ -18,6 +25,17 @@ export async function runProgram(
   }
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  const code = await new Promise<number>((resolve) => child.once('close', resolve));
-  return { code, output };
+  const closed = new Promise<number>((resolve) => child.once('close', resolve));
+  try {
+    return {
+      code: await patiently(
+        closed,
+        () => `the end of ${command} ${args.join(' ')}, which said:\n${output}`,
+        PATIENCE_MS,
+      ),
+      output,
+    };
+  } finally {
+    child.kill('SIGKILL');
+  }
 }

@@ -2,6 +2,7 @@
 // last id.
 import { once } from 'node:events';
 import http from 'node:http';
+import { patiently } from '../patience.js';
 
 export interface StreamedEvent {
   /** The last id so far; empty before the first. */
@@ -21,7 +22,7 @@ export interface EventStreamClient {
   readonly ended: 'whole' | 'cut' | undefined;
   /** The body of a reply that is not an event stream. */
   readonly body: string;
-  /** Resolves when `holds` returns true; it is called whenever something has arrived. */
+  /** Resolves when `holds` returns true; it is called whenever something has arrived. @throws after five minutes */
   until(holds: () => boolean): Promise<void>;
   /** Returns the last id that arrived. */
   lastId(): string | undefined;
@@ -86,12 +87,15 @@ export async function openEventStream(url: string, options: StreamOptions = {}):
       return text;
     },
     async until(holds) {
-      while (!holds()) {
-        if (ended !== undefined) throw new Error(`the stream has ended (${ended}) after ${events.length} events`);
-        await new Promise<void>((resolve) => {
-          changed = resolve;
-        });
-      }
+      const heard = async () => {
+        while (!holds()) {
+          if (ended !== undefined) throw new Error(`the stream has ended (${ended}) after ${events.length} events`);
+          await new Promise<void>((resolve) => {
+            changed = resolve;
+          });
+        }
+      };
+      await patiently(heard(), () => `${holds}, after ${events.length} events`);
     },
     lastId: () => events.at(-1)?.id,
     pause: () => void response.pause(),

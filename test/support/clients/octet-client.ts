@@ -2,6 +2,7 @@
 // at any time. The client of each protocol defines what a reply is.
 import type net from 'node:net';
 import tls from 'node:tls';
+import { patiently } from '../patience.js';
 
 /** Thrown when the server has closed the connection. */
 export class Closed extends Error {
@@ -48,12 +49,13 @@ export class OctetClient {
     }
   }
 
-  /** Waits until more has arrived, or the connection ends. @throws Closed */
+  /** Waits until more has arrived, or the connection ends. @throws Closed, and another error when nothing comes for five minutes */
   async more(): Promise<void> {
     if (this.#isOver) throw new Closed(`the connection is closed; last: ${this.#received.slice(-200)}`);
-    await new Promise<void>((resolve) => {
+    const more = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
+    await patiently(more, () => `octets of the server; last: ${this.#received.slice(-200)}`);
   }
 
   /** Collects what `next` returns until the end of the connection. */

@@ -1,5 +1,6 @@
 // Sends a request with exactly these header fields, which fetch does not do: any Host, Origin, Cookie and Accept.
 import { connect } from 'node:net';
+import { patiently } from '../patience.js';
 
 export interface RawReply {
   readonly status: number;
@@ -31,9 +32,9 @@ export async function rawRequest(
 
 /** Resolves with everything that was received when the server closes. */
 function exchange(port: number, request: string): Promise<string> {
-  return new Promise((resolve, reject) => {
+  let got = '';
+  const closed = new Promise<string>((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
-    let got = '';
     socket.on('data', (chunk) => {
       got += chunk.toString('latin1');
     });
@@ -41,4 +42,5 @@ function exchange(port: number, request: string): Promise<string> {
     socket.on('close', () => resolve(got));
     socket.write(request);
   });
+  return patiently(closed, () => `the end of the answer ${JSON.stringify(got.slice(0, 200))}`);
 }

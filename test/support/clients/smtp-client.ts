@@ -1,6 +1,7 @@
 // A raw SMTP client for tests: it sends exactly the given octets, in the given segments, and waits for replies rather than for time.
 import { connect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
+import { patiently } from '../patience.js';
 
 export interface Reply {
   readonly code: number;
@@ -55,12 +56,13 @@ export class SmtpClient {
     return client;
   }
 
-  /** Returns the next reply; undefined when the peer has closed without one. */
+  /** Returns the next reply; undefined when the peer has closed without one. @throws when nothing comes for five minutes */
   async next(): Promise<Reply | undefined> {
     while (this.#replies.length === 0 && !this.#closed) {
-      await new Promise<void>((resolve) => {
+      const more = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
+      await patiently(more, () => `a reply of the SMTP server, after ${JSON.stringify(this.#lines)} ${this.#buffer}`);
     }
     return this.#replies.shift();
   }
