@@ -2,9 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createAccount, storeOf } from '../../dev/node-accounts.js';
 import { freePort } from '../../dev/ports.js';
 import { temporaryDirectory } from '../../dev/temporary-directory.js';
@@ -17,6 +16,7 @@ import { testDatabase } from '../support/database/embedded-database.js';
 import { preparedDirectory } from '../support/database/prepared-cluster.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from '../support/node.js';
 import test from '../support/test.js';
+import { until } from '../support/until.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['--', PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });
@@ -124,12 +124,12 @@ test('a second signal ends a node that hangs at once', async (t) => {
   const postmaster = findPostmaster(join(node.dataDir, 'postgres'))!.pid;
   process.kill(postmaster, 'SIGSTOP');
   const exited = node.stop();
-  while (!node.logs.some((line) => line.includes('"stopping"'))) await delay(10);
+  await until(() => node.logs.some((line) => line.includes('"stopping"')));
   process.kill(node.pid, 'SIGTERM');
   t.deepEqual(await exited, { code: 143, signal: null });
   // The database was told to end, and ends by itself.
   process.kill(postmaster, 'SIGCONT');
-  while (findPostmaster(join(node.dataDir, 'postgres')) !== undefined) await delay(10);
+  await until(() => findPostmaster(join(node.dataDir, 'postgres')) === undefined);
 });
 
 test('a data directory in use is refused with one message and no stack', async (t) => {
@@ -166,11 +166,7 @@ test('a wrong configuration and a database that is away end the start', async (t
   t.is(config?.logs.length, 1);
   for (const name of Object.keys(wrong)) t.true(config?.logs[0]?.includes(name));
 
-  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  server.close();
-  const url = `postgres://u:hunter2@127.0.0.1:${port}/d`;
+  const url = `postgres://u:hunter2@127.0.0.1:${await freePort()}/d`;
   const away = await t.throwsAsync(startTestNode({ DATABASE_URL: url }), { instanceOf: NodeNotReady });
   t.is(away?.exit.code, 1);
   t.is(away?.logs.length, 1);

@@ -16,13 +16,13 @@ test('the client of docs/client.md shows what arrives, archives it and takes tha
   await until(() => shown.at(-1)?.state === 'live');
   const transport = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
   await transport.sendMail({ from: 'zoe@remote.test', to: email, subject: 'Hello', text: 'x' });
-  await until(() => shown.at(-1)?.unread === 1);
+  await until(() => shown.at(-1)?.unread === 1 && shown.at(-1)?.emails.length === 1);
   const [hello] = shown.at(-1)!.emails;
   t.is(hello?.subject, 'Hello');
   const undo = await inbox.archive(hello!.id);
   t.deepEqual(shown.at(-1)!.emails, []);
   await undo();
-  await until(() => shown.at(-1)?.emails.length === 1);
+  await until(() => shown.at(-1)?.emails.length === 1 && shown.at(-1)?.unread === 1);
   inbox.scrollTo(0);
   t.is(shown.at(-1)!.unread, 1);
 });

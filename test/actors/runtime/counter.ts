@@ -33,6 +33,8 @@ export interface CounterTransaction {
 export class CounterStore {
   rows = new Map<string, { epoch: number; total: number; seq: number }>();
   commits = 0;
+  /** The number of commits that have begun. */
+  begun = 0;
   loads = 0;
   failure: Error | undefined;
   /** A commit succeeds and then throws it, once. */
@@ -84,6 +86,7 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
     },
     async commit(state, transaction, remembered): Promise<Committed> {
       if (transaction.amounts.length === 0) return { kind: 'unchanged' };
+      store.begun++;
       await store.gate;
       store.commits++;
       if (store.failure !== undefined) throw store.failure;

@@ -10,6 +10,7 @@ import { localTransport } from '../../../src/actors/runtime/transport/transport-
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
+import { turn } from '../../support/turns.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
@@ -194,7 +195,7 @@ test('a commit that comes to nothing known after the shard has moved reaches fol
       .subscribe((events) => events.length > 0 && resolve());
   });
   const asked = counters.of(A).ask('add', { amount: 1 });
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  while (store.begun === 0) await turn();
   const releasing = host.released([0]);
   own(undefined);
   store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });

@@ -62,7 +62,7 @@ async function setUp() {
     /** Returns everything that was traced. */
     async spans(): Promise<readonly CollectedSpan[]> {
       await Promise.all(nodes.map(({ host }) => host.stop()));
-      await Promise.all(tracings.map((tracing) => tracing.stop(10_000)));
+      await Promise.all(tracings.map((tracing) => tracing.stop(120_000)));
       await collector.close();
       return collector.spans;
     },

@@ -123,13 +123,15 @@ test('user and operator are told once that a limit is reached', async (t) => {
     limits: { account: { hour: 2, day: null }, domain: NONE },
   });
   const [operator, anna] = [await account('postmaster'), await account()];
+  const began = Date.now();
   t.is(await send(anna, people(2)), 'queued');
   for (let i = 0; i < 3; i++) t.is(await send(anna, people(1)), 'overLimit');
   const notices = ['A limit of recipients is reached'];
   for (const id of [operator, anna]) await until(async () => (await subjects(id)).length > 0);
   for (const id of [operator, anna]) t.deepEqual(await subjects(id), notices);
   const { retryAfter } = await world.sending.delayOf(anna, 1);
-  t.true(retryAfter > 3_590 && retryAfter <= 3_660);
+  const sinceSeconds = (Date.now() - began) / 1_000;
+  t.true(retryAfter > 3_590 - sinceSeconds && retryAfter <= 3_660, `${retryAfter} s after ${sinceSeconds} s`);
   // Another node does not know that they are told.
   const notice = { blob: content.hash, envelope: { receivedAt: Date.now(), summary: message([]).summary } };
   const inboxes = [{ accountId: anna, inboundId: randomUUID() }];

@@ -135,7 +135,7 @@ test('another account reaches no connection over another node, and a token of a 
 
 test('what a node took from another one and lost with itself is not passed over: the connection ends', async (t) => {
   // A busy machine may take a while between an answer and its confirmation.
-  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 2_000 });
+  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 5_000 });
   const [mine, other] = nodes.map(({ address }) => `http://${address}/hubs/email`) as [string, string];
   const headers = { authorization: 'Bearer token' };
   const negotiated = await fetch(`${mine}/negotiate?negotiateVersion=1`, { method: 'POST', headers });

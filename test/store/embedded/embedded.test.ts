@@ -22,6 +22,7 @@ import { LocalFault } from '../../../src/store/local/local-fault.js';
 import { identityOf, processesAt } from '../../../src/store/local/process-identity.js';
 import { connect, type DatabaseAddress, type Sql } from '../../../src/store/postgres/driver/client.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 
 const log = pino({ level: 'silent' });
 const settings = { shared_buffers: '16MB' };
@@ -122,7 +123,7 @@ test('a server that dies is started again', async (t) => {
   const database = await start(dataDir);
   const pid = database.pid;
   process.kill(pid, 'SIGKILL');
-  while (database.pid === pid) await delay(20);
+  await until(() => database.pid !== pid);
   await query(database.address, (sql) => sql`select 1`);
   await database.stop();
   t.is(identityOf(database.pid), undefined);

@@ -31,17 +31,18 @@ export function open(
   return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log, limits });
 }
 
-/** Opens a transport. Tries again, because a busy machine may answer later than a start waits. */
+/** Opens a transport. Tries again, because a busy machine may answer later than a start waits. @throws what a server answers instead */
 export async function opened(
   clusterId: string,
   nodeId: string,
-  at: At = server,
+  at: At | readonly At[] = server,
   limits: RequestLimitsOptions = {},
 ): Promise<Transport> {
-  const isBusy = (error: unknown) => error instanceof BusUnavailable && error.message.endsWith('does not answer');
+  const servers = 'url' in at ? [at] : at;
+  const isBusy = (error: unknown) => error instanceof BusUnavailable && error.message.includes('does not answer');
   let transport: Transport | undefined;
   while (transport === undefined) {
-    transport = await open(clusterId, nodeId, [at], limits).catch((error: unknown) => {
+    transport = await open(clusterId, nodeId, servers, limits).catch((error: unknown) => {
       if (!isBusy(error)) throw error;
       return undefined;
     });

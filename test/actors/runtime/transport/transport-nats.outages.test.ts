@@ -15,6 +15,7 @@ import {
   newCluster,
   node,
   open,
+  opened,
   ownServer,
   server,
   twoNodes,
@@ -126,13 +127,13 @@ test('credentials come from the URL; without the right ones the node does not st
   const at = (credentials: string) => ({ url: own.url.replace('//', `//${credentials}@`) });
   await node(t, newCluster(), 'known', at(`mansio:${encodeURIComponent('s3cret/+')}`));
   const address = own.url.replace('nats://', '');
-  const wrong = await t.throwsAsync(open(newCluster(), 'wrong', [at('mansio:guessed')]), {
+  const wrong = await t.throwsAsync(opened(newCluster(), 'wrong', at('mansio:guessed')), {
     instanceOf: BusUnavailable,
   });
   t.is(explain(wrong), `no NATS server of NATS_URL can be used: ${address} refuses user mansio or the password`);
-  const token = await t.throwsAsync(open(newCluster(), 'token', [at('guessed')]), { instanceOf: BusUnavailable });
+  const token = await t.throwsAsync(opened(newCluster(), 'token', at('guessed')), { instanceOf: BusUnavailable });
   t.is(token.message, `no NATS server of NATS_URL can be used: ${address} refuses the token`);
-  const none = await t.throwsAsync(open(newCluster(), 'none', [own]), { instanceOf: BusUnavailable });
+  const none = await t.throwsAsync(opened(newCluster(), 'none', own), { instanceOf: BusUnavailable });
   t.is(none.message, `no NATS server of NATS_URL can be used: ${address} wants a user and a password`);
   await own.stop();
 });
@@ -140,7 +141,7 @@ test('credentials come from the URL; without the right ones the node does not st
 test('one server of several is enough, to start with and later', async (t) => {
   const [first, second] = [await ownServer(t), await ownServer(t)];
   await first.stop();
-  const transport = await open(newCluster(), 'several', [first, second]);
+  const transport = await opened(newCluster(), 'several', [first, second]);
   t.teardown(() => transport.close());
   const states = changes(transport, 2);
   await first.restart();

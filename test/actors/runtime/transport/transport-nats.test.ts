@@ -3,7 +3,7 @@
 import type { ExecutionContext } from 'ava';
 import { NEVER } from 'rxjs';
 import { createEventStreams } from '../../../../src/actors/runtime/events/event-streams.js';
-import type { EventPacket, EventRecord } from '../../../../src/actors/runtime/transport/packet.js';
+import type { EventPacket, EventRecord, RequestPacket } from '../../../../src/actors/runtime/transport/packet.js';
 import {
   decode,
   encode,
@@ -189,7 +189,15 @@ test('what is for one node in a turn goes as one message, whatever its subjects 
   const clusterId = newCluster();
   const [asker, owner] = [await node(t, clusterId, 'asker'), await node(t, clusterId, 'owner')];
   const subjects = ['a.1', 'a.2', 'a.3'];
-  await Promise.all(subjects.map((subject) => owner.respond(subject, echo).ready));
+  // The replies of one turn are meant, and the first three messages may arrive one by one.
+  const { promise: allTaken, resolve: open } = deferred();
+  let taken = 0;
+  const responder = async (packet: RequestPacket) => {
+    if (++taken === 60) open();
+    await allTaken;
+    return echo(packet);
+  };
+  await Promise.all(subjects.map((subject) => owner.respond(subject, responder).ready));
   const sent = await traffic(t, clusterId);
   const octets = new Uint8Array(10_000);
   const ask = () =>

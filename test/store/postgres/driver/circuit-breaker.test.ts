@@ -19,6 +19,8 @@ test('a long statement survives beside a database that answers; a stall ends wha
   const url = `postgres://mansio@127.0.0.1:${proxy.port}/mansio`;
   const sql = connect({ url }, { max: 2, applicationName: 'test', patienceMs: 60_000 });
   const probe = connect({ url }, { max: 1, applicationName: 'test', patienceMs: 60_000, probe: true });
+  // A login takes longer than an answer.
+  await probe`select 1`;
   const states: boolean[] = [];
   let asked = 0;
   const breaker = new CircuitBreaker(

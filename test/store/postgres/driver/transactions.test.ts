@@ -7,6 +7,7 @@ import { codeOf, connect, type Sql, storeFault } from '../../../../src/store/pos
 import { runs } from '../../../support/amounts.js';
 import { type Teardown, testDatabase } from '../../../support/database/embedded-database.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 
 /** Above the number of statements that the driver by default sends on one connection before it waits. */
 const MANY_STATEMENTS = 100;
@@ -18,9 +19,16 @@ async function pools(t: Teardown, max: number) {
   t.teardown(() => Promise.all([sql.end({ timeout: 1 }), other.end()]).then(() => {}));
   await other`create table rows (id int)`;
   const endConnections = () =>
-    other`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tested' and datname = current_database()`;
+    other<{ pid: number }[]>`
+      select pid, pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'tested' and datname = current_database()`;
+  /** Resolves when the processes of the server have ended: one that is told to end may go on for a while. */
+  const gone = async (ended: readonly { readonly pid: number }[]) => {
+    const pids = ended.map(({ pid }) => pid);
+    await until(async () => (await other`select from pg_stat_activity where pid = any(${pids}::int[])`).length === 0);
+  };
   const count = async () => (await other`select count(*)::int as n from rows`)[0]!['n'] as number;
-  return { sql, endConnections, count };
+  return { sql, endConnections, gone, count };
 }
 
 /** Resolves when the pool has a connection again. */
@@ -116,7 +124,7 @@ test('a transaction has its connection to itself, although many statements wait 
 });
 
 test('connections that close at any moment leave each transaction whole or without effect', async (t) => {
-  const { sql, endConnections } = await pools(t, 3);
+  const { sql, endConnections, gone } = await pools(t, 3);
   let last = 0;
   let failed = 0;
   const transaction = fc.record({ statements: fc.integer({ min: 1, max: 5 }), atOnce: fc.boolean() });
@@ -144,8 +152,9 @@ test('connections that close at any moment leave each transaction whole or witho
         return { id, statements, isCommitted };
       });
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-      await endConnections();
+      const told = await endConnections();
       const ended = await Promise.all(made);
+      await gone(told);
       await reconnected(sql);
       for (const { id, statements, isCommitted } of ended) {
         const [row] = await sql`select count(*)::int as n from rows where id = ${id}`;

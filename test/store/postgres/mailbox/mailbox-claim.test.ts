@@ -109,9 +109,9 @@ test('what was read before a commit that the claim has waited for is not the mai
     await tx`update accounts set modseq = modseq + 1 where id = ${id}`;
     await tx`update emails set subject = 'changed', modseq = modseq + 1 where account_id = ${id}`;
     claiming = claimed(id);
+    // Claims of other tests, which wait for other accounts, do not count.
     const isWaiting = async () =>
-      (await sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%with wanted as%'`)
-        .length > 0;
+      (await tx`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`).length > 0;
     while (!(await isWaiting()));
   });
   const { modseq, mailbox } = await claiming!;
