@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { certificate } from '../../../dev/certificate.js';
+import { freePort } from '../../../dev/ports.js';
 import type { Teardown } from '../database/embedded-database.js';
 
 export interface Reply {
@@ -172,9 +173,10 @@ class ScriptedReceiver implements HttpReceiver {
       });
     });
     this.#server = server;
+    // No other process takes this port while the receiver is shut.
+    if (this.port === 0) this.port = await freePort();
     server.listen(this.port, this.#address);
     await once(server, 'listening');
-    this.port = (server.address() as AddressInfo).port;
   }
 
   async shut(): Promise<void> {

@@ -1,6 +1,7 @@
 // A real OpenID provider on a free port (oauth2-mock-server), with tokens as tests want them and keys that can be added and removed.
 import type { IncomingMessage } from 'node:http';
 import { type JWK, OAuth2Server } from 'oauth2-mock-server';
+import { freePort } from '../../../dev/ports.js';
 import type { Teardown } from '../database/embedded-database.js';
 
 export interface TestProvider {
@@ -35,8 +36,9 @@ export interface Exchange {
 export async function startProvider(t?: Teardown): Promise<TestProvider> {
   let server = new OAuth2Server();
   await server.issuer.keys.generate('RS256', { kid: 'first' });
-  await server.start(0, 'localhost');
-  const { port } = server.address();
+  // No other process takes this port while the provider is stopped.
+  const port = await freePort();
+  await server.start(port, 'localhost');
   const stop = async () => {
     if (server.listening) await server.stop();
   };

@@ -1,5 +1,6 @@
 // A real ACME server with its faults on: `pebble`, and the name server that it asks (`pebble-challtestsrv`), which answers every name with one
 // address.
+import { Resolver } from 'node:dns/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -75,9 +76,13 @@ export async function startPebble(
     });
     await eventually('pebble', () => read(port, '/dir'));
   };
+  const resolver = new Resolver({ timeout: 1_000, tries: 1 });
+  resolver.setServers([`127.0.0.1:${dns}`]);
   const stop = async () => void (await server?.kill('SIGKILL'));
   t.teardown(() => Promise.all([stop(), names.kill('SIGKILL')]));
   await start();
+  await eventually('the name server of pebble', () => resolver.resolve4('ready.test'));
+  await eventually('its control', () => fetch(`http://127.0.0.1:${dnsManagement}/`));
   return {
     directory: `https://localhost:${port}/dir`,
     caFile: files.cert,

@@ -81,6 +81,7 @@ export async function startRspamd(t: Teardown, clamd?: number): Promise<Rspamd> 
   // SIGTERM lets the main process end its workers.
   t.teardown(() => program.kill('SIGTERM'));
   const url = `http://127.0.0.1:${port}`;
-  await eventually('rspamd', async () => (await fetch(`${url}/ping`)).ok);
-  return { url, controller: `http://127.0.0.1:${controller}` };
+  const control = `http://127.0.0.1:${controller}`;
+  for (const worker of [url, control]) await eventually('rspamd', async () => (await fetch(`${worker}/ping`)).ok);
+  return { url, controller: control };
 }
