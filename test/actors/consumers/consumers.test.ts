@@ -10,6 +10,7 @@ import { localTransport } from '../../../src/actors/runtime/transport/transport-
 import { runs } from '../../support/amounts.js';
 import { EventBus } from '../../support/event-bus.js';
 import { MemoryConsumers } from '../../support/memory-stores/memory-consumers.js';
+import { patiently } from '../../support/patience.js';
 import test from '../../support/test.js';
 import { turn } from '../../support/turns.js';
 
@@ -96,13 +97,19 @@ class World {
     return seq;
   }
 
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        setTimeout(resolve, 5);
-      });
-    }
+  until(condition: () => boolean): Promise<void> {
+    let isOver = false;
+    const holds = async () => {
+      while (!condition() && !isOver) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          setTimeout(resolve, 5);
+        });
+      }
+    };
+    return patiently(holds(), () => String(condition)).finally(() => {
+      isOver = true;
+    });
   }
 
   get position(): number | null | undefined {

@@ -14,6 +14,7 @@ import { deliverLocally } from '../../../src/actors/mailbox/outbound/local-deliv
 import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound/outbound.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 import { mailboxWorld } from '../mailbox/mailbox-world.js';
 import { enqueued } from '../mailbox/outbound-world.js';
 import { answer } from './outbound-world.js';
@@ -70,11 +71,13 @@ async function queueOn(world: World, remote: DeliveryTransport) {
 
 /** Asks repeatedly until the answer satisfies `holds`, and returns it. */
 async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
-  for (;;) {
-    const found = await ask();
-    if (holds(found)) return found;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  let found = await ask();
+  await until(async () => {
+    if (holds(found)) return true;
+    found = await ask();
+    return holds(found);
+  });
+  return found;
 }
 
 test('an email for hosted, remote and unknown recipients: delivered once, the sender notified in its thread', async (t) => {

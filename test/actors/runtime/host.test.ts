@@ -11,6 +11,7 @@ import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
 import { turn } from '../../support/turns.js';
+import { until } from '../../support/until.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
@@ -152,7 +153,7 @@ test('what was committed though its answer was lost reaches followers, with nobo
   store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
   const error = await t.throwsAsync(counter.ask('add', { amount: 2 }), { instanceOf: ActorFault });
   t.is(error.code, 'store-unavailable');
-  while (seen.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(() => seen.length >= 2);
   t.deepEqual(await counter.ask('add', { amount: 3 }), { reply: { total: 6 } });
   await followed;
   t.deepEqual(seen, [1, 2, 3]);
@@ -280,9 +281,7 @@ test('stopping answers what was taken before and takes nothing more', async (t) 
 });
 
 /** Resolves once the host keeps `size` actors. */
-async function sizeIs(host: { readonly size: number }, size: number): Promise<void> {
-  while (host.size !== size) await new Promise((resolve) => setTimeout(resolve, 2));
-}
+const sizeIs = (host: { readonly size: number }, size: number): Promise<void> => until(() => host.size === size);
 
 test('an idle actor is passivated and loads again when it is addressed', async (t) => {
   const { store, counters, host } = setUp({ idleMs: 0, sweepMs: 5 });

@@ -87,14 +87,12 @@ testWith('haproxy')('mail goes to nodes that are well, and when none is, to any'
   const [http, mx, imap, pop3] = (await freePorts(4)) as [number, number, number, number];
   const balancer = await startHaproxy({ http, mx, imap, pop3, backends: nodes });
   t.teardown(() => balancer.stop());
-  const reached = async (expected: readonly string[]) => {
-    for (;;) {
+  const reached = (expected: readonly string[]) =>
+    until(async () => {
       const banners = new Set<string>();
       for (let i = 0; i < 6; i++) banners.add(await banner([mx, imap, pop3][i % 3]!));
-      if ([...banners].sort().join() === expected.join()) return;
-      await delay(50);
-    }
-  };
+      return [...banners].sort().join() === expected.join();
+    });
   await reached(['220 a']);
   well.status = 503;
   await t.notThrowsAsync(reached(['220 a', '220 b']));

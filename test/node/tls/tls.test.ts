@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { openTls, TlsFault, type TlsFiles, type TlsMaterial, type TlsOptions } from '../../../src/node/tls/tls.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 
 const log = pino({ level: 'silent' });
 const directory = () => temporaryDirectory('mansio-tls-');
@@ -80,7 +80,7 @@ test('the polls see a change by themselves', async (t) => {
   const next = await operatorPair(directory());
   renameSync(next.cert, files.cert);
   renameSync(next.key, files.key);
-  while (tls.certificates.context === context) await delay(5);
+  await until(() => tls.certificates.context !== context);
   t.is(pairOf(tls).cert, readFileSync(files.cert, 'utf8'));
   tls.stop();
 });

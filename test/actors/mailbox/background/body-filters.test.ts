@@ -4,6 +4,7 @@ import pino from 'pino';
 import { startBodyFiltering } from '../../../../src/actors/mailbox/background/body-filters.js';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import { checkRows, mailboxWorld } from '../mailbox-world.js';
 
 const CONDITIONS = { fromAddressContains: null, subjectContains: null, hasAttachments: null };
@@ -37,9 +38,7 @@ async function setUp() {
       lastAppliedAt !== null,
     ]);
   /** Waits until no email waits for filters. */
-  const settled = async () => {
-    while ((await waiting()).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
+  const settled = () => until(async () => (await waiting()).length === 0);
   return { world, accountId: account.id, mailbox, filter, label, deliver, shown, waiting, applied, settled };
 }
 

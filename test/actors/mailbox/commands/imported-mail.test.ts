@@ -6,6 +6,7 @@ import { blobOf as contentOf } from '../../../../src/store/blobs.js';
 import { postgresImports } from '../../../../src/store/postgres/mailbox/imports.js';
 import { postgresInbound } from '../../../../src/store/postgres/mailbox/inbound.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import { blobOf, start, summary } from '../command-world.js';
 import { checkDrafts, checkRows } from '../mailbox-world.js';
 
@@ -34,7 +35,7 @@ async function importWorld() {
   /** Resolves when every row is placed. */
   const placeAll = async () => {
     const running = placing();
-    while ((await imports.waiting(account.id)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => (await imports.waiting(account.id)) === 0);
     await running.stop();
     return running.placed;
   };
@@ -124,7 +125,7 @@ test('two that place the same rows at once place each once', async (t) => {
   ]);
   t.is(first + second, 450);
   const nodes = [placing(), placing()];
-  while ((await imports.waiting(account.id)) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(async () => (await imports.waiting(account.id)) === 0);
   await Promise.all(nodes.map((node) => node.stop()));
   const subjects = (await rows()).map((row) => row['subject'] as string);
   t.is(subjects.length, 450);
@@ -192,7 +193,7 @@ test('a row that the mailbox cannot take stays, and holds up no other', async (t
     update inbound set envelope = '{"receivedAt": null, "folder": "Old", "flags": []}'
     where import_number = (select min(import_number) + 2 from inbound)`;
   const running = placing();
-  while ((await imports.waiting(account.id)) > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(async () => (await imports.waiting(account.id)) <= 1);
   await running.stop();
   t.deepEqual(
     (await rows()).map((row) => row['subject']),

@@ -3,6 +3,7 @@ import { FLAGGED, SEEN } from '../../../../src/mail-format/flags.js';
 import { newId } from '../../../../src/store/ids/new-id.js';
 import { NO_RULE } from '../../../support/filter-row.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import { checkRows, mailboxWorld } from '../mailbox-world.js';
 
 async function setUp() {
@@ -31,11 +32,13 @@ async function setUp() {
     (await mailbox.ask('startFilterRun', { filterId, ...(folderId !== undefined && { folderId }) })).reply!.runId;
   /** Waits until the run has no work. */
   const ended = async (runId: string) => {
-    for (;;) {
-      const { reply } = await mailbox.ask('filterRun', { runId });
-      if (reply?.phase === 'done' || reply?.phase === 'undone') return reply;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const stateOf = async () => (await mailbox.ask('filterRun', { runId })).reply;
+    let reply = await stateOf();
+    await until(async () => {
+      reply = await stateOf();
+      return reply?.phase === 'done' || reply?.phase === 'undone';
+    });
+    return reply!;
   };
   const undone = async (runId: string) => {
     await mailbox.ask('undoFilterRun', { runId });

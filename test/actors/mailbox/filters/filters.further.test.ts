@@ -6,6 +6,7 @@ import { blobOf } from '../../../../src/store/blobs.js';
 import { newId } from '../../../../src/store/ids/new-id.js';
 import { NO_RULE } from '../../../support/filter-row.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import { checkRows, mailboxWorld } from '../mailbox-world.js';
 
 type Rule = typeof NO_RULE extends infer R ? { [N in keyof R]: R[N] extends null ? unknown : R[N] } : never;
@@ -140,9 +141,7 @@ test('a header and a body that cannot be read in time decide later, in the order
   await put({ priority: 2, matches: 'hel+o', moveToFolderId: b });
   await put({ priority: 3, subjectContains: 'mail', markAsRead: true });
   const waiting = async () => (await mailbox.ask('filtersAwaitingBody', {})).reply!.emails.length;
-  const settled = async () => {
-    while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
+  const settled = () => until(async () => (await waiting()) === 0);
   world.texts.fault = new Error('nothing can be read');
   const mine = await deliver({ fields: ['To: team@b.test'], subject: 'mail' });
   const other = await deliver({ fields: ['To: x@b.test'], subject: 'mail' });

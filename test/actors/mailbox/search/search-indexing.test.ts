@@ -11,6 +11,7 @@ import { StoreFault } from '../../../../src/store/errors.js';
 import type { IndexedEmail, UnindexedEmail } from '../../../../src/store/search.js';
 import { FakeBlobs } from '../../../gateways/http/fakes.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 
 const log = pino({ level: 'silent' });
 
@@ -64,7 +65,7 @@ function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: 
 
 /** Resolves once the background has stored the words of this many emails. */
 async function stored(puts: readonly (readonly IndexedEmail[])[], emails: number): Promise<void> {
-  while (puts.flat().length < emails) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(() => puts.flat().length >= emails);
 }
 
 test('emails, small and large, are stored once each and in order', async (t) => {

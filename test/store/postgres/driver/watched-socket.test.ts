@@ -14,6 +14,7 @@ import { Octets } from '../../../../src/store/postgres/driver/octet-parameters.j
 import { eventually } from '../../../scenarios/cluster/support/eventually.js';
 import { preparedDirectory } from '../../../support/database/prepared-cluster.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 
 const PATIENCE_MS = 800;
 /** In ms, of pools whose connections must live: a busy server takes longer than the short patience for an answer. */
@@ -128,7 +129,7 @@ test.serial('connections that owe nothing are left alone', async (t) => {
   await new Promise((resolve) => setTimeout(resolve, LONG_PATIENCE_MS * 1.5));
   t.is(await pid(), before);
   await sql.notify('quiet', 'still there');
-  while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => heard.length > 0);
   t.is(connections, 1);
 });
 
