@@ -4,10 +4,11 @@ import { CLUSTER_ACCOUNTS } from '../../support/amounts.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 
 testWith('nats-server')('a cluster outlives its database', async (t) => {
   t.timeout(600_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: PATIENT_TTL_MS });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load();

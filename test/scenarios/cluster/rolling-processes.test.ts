@@ -3,14 +3,20 @@
 import { CLUSTER_ACCOUNTS } from '../../support/amounts.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
-import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js';
+import { assertNothingRefused, PATIENT_TTL_MS, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server', 'haproxy')(
   'a rolling restart of machines with several processes refuses nothing',
   async (t) => {
     t.timeout(600_000);
     const settings = { MANSIO_PROCESSES: '2' };
-    const cluster = await startCluster(t, { nodes: 2, accounts: CLUSTER_ACCOUNTS, balanced: true, settings });
+    const cluster = await startCluster(t, {
+      nodes: 2,
+      accounts: CLUSTER_ACCOUNTS,
+      balanced: true,
+      leaseTtlMs: PATIENT_TTL_MS,
+      settings,
+    });
     await cluster.settled();
     const { front } = cluster;
     const targets = () => [front];

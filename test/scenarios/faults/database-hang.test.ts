@@ -2,6 +2,7 @@
 // temporary error of their protocol, and everything continues when the database does. A statement that the database received meanwhile
 // runs then, though its connection is closed; its deadline has passed, and nothing that was refused is stored.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
@@ -11,7 +12,7 @@ import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { eventually } from '../cluster/support/eventually.js';
 
-/** Connections wait 10 to 15 s; an idle machine needs 5 s and a busy one somewhat more. */
+/** Connections wait 10 to 15 s; a machine with nothing else to do needs 5 s. */
 const SOON_MS = 8_000;
 
 const message = (subject: string, octets = 10) =>
@@ -64,6 +65,16 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
     smtp.write(text);
     return `${(await smtp.reply()).code}`;
   };
+  // What needs no database is as late as the machine makes everything.
+  let [lateMs, isOver] = [0, false];
+  const control = (async () => {
+    while (!isOver) {
+      const asked = performance.now();
+      await (await fetch(`http://127.0.0.1:${port(node, 'http')}/`)).arrayBuffer();
+      lateMs += performance.now() - asked;
+      await delay(50);
+    }
+  })();
   const outcomes = await Promise.all([
     ...Array.from({ length: 40 }, (_, i) => timed(`list ${i}`, status('GET', '/api/emails'))),
     timed('profile', status('GET', '/api/profile')),
@@ -72,12 +83,14 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
     timed('medium', code(sessions[1]!, message('refused too', 100_000))),
     timed('large', code(sessions[2]!, message('refused as well', 1_000_000))),
   ]);
+  isOver = true;
+  await control;
   // A cached page is served until the leases expire.
   for (const outcome of outcomes.slice(0, 40)) t.true(['200', '503'].includes(outcome), outcome);
   t.deepEqual(outcomes.slice(40, -3), ['503', '503']);
   t.deepEqual(outcomes.slice(-3), ['451', '451', '451']);
-  t.log(took);
-  for (const [what, ms] of Object.entries(took)) t.true(ms < SOON_MS, `${what} took ${ms} ms`);
+  t.log(took, lateMs);
+  for (const [what, ms] of Object.entries(took)) t.true(ms < SOON_MS + lateMs, `${what} took ${ms} ms`);
   // After that, every request is refused at once.
   await eventually('the leases to run out', async () => (await status('GET', '/api/emails')) === '503');
   t.is((await fetch(`http://127.0.0.1:${port(node, 'http')}/healthz`)).status, 503);

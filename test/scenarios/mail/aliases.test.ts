@@ -94,6 +94,7 @@ test('catch-alls of a domain and of one below it, and a domain that is another n
   };
   for (const address of Object.values(to).flat())
     await eventually(`mail for ${address} is taken`, async () => (await send(address)) === 250);
+  await placed(node);
   for (const address of ['nobody@deep.sub.example.test', 'ann@sub.twin.test']) {
     await smtp.command('MAIL FROM:<a@remote.test>');
     t.is((await smtp.command(`RCPT TO:<${address}>`)).code, 550, address);

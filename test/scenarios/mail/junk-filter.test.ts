@@ -107,6 +107,7 @@ async function withoutFilter(t: ExecutionContext, dataDir: string, account: Test
   const [inJunk, inInbox] = [(await list('junk')).totalCount, (await list('inbox')).totalCount];
   for (const message of junk)
     t.is((await smtp.send('bo@peer.test', [account.email], message.toString('latin1'))).code, 250);
+  await placed(node);
   t.is((await list('junk')).totalCount, inJunk);
   const { items, totalCount } = await list('inbox');
   t.is(totalCount, inInbox + junk.length);

@@ -72,6 +72,7 @@ test('while rspamd hangs, all mail of one network is taken unchecked and counted
     };
     const codes = await Promise.all(Array.from({ length: sent }, (_, i) => send(`unchecked${i}`)));
     t.deepEqual(codes, Array(sent).fill(code), setting);
+    await placed(node);
     t.is((await mailbox.inbox()).length, code === 250 ? sent : 0);
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     const line = `mansio_content_checks_total{check="rspamd",outcome="${counted}"} ${sent}\n`;

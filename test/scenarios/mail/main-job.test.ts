@@ -140,14 +140,15 @@ test('a message goes from SMTP to the list, the detail, the attachments and the 
   );
 
   t.is((await client.request('PATCH', `/api/emails/${id}`, { isRead: true })).status, 204);
-  t.deepEqual(await first.next(2), [
-    ['EmailUpdated', { id, isRead: true }],
-    ['UnreadCountChanged', 0],
-  ]);
+  // A connection gets the last one of several counts that come together, so both have this one before the next change.
+  for (const { next } of [first, second]) {
+    t.deepEqual(await next(2), [
+      ['EmailUpdated', { id, isRead: true }],
+      ['UnreadCountChanged', 0],
+    ]);
+  }
   t.is((await client.request('DELETE', `/api/emails/${id}`)).status, 204);
-  t.deepEqual(await second.next(4), [
-    ['EmailUpdated', { id, isRead: true }],
-    ['UnreadCountChanged', 0],
+  t.deepEqual(await second.next(2), [
     ['EmailDeleted', id],
     ['UnreadCountChanged', 0],
   ]);

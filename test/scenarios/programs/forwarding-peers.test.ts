@@ -102,7 +102,7 @@ test('mail is forwarded to Postfix and Dovecot, and a bounce of Postfix finds th
 
   await forward('me@far.test');
   const original = await send('one');
-  await eventually('the mail in the Maildir', async () => far.delivered().length === 1, 120_000);
+  await eventually('the mail in the Maildir', async () => far.delivered().length === 1);
   const [text] = far.delivered();
   const octets = text!.replace(/\r?\n/g, '\r\n');
   t.true(octets.includes(original), 'the octets are those that came');
@@ -112,7 +112,7 @@ test('mail is forwarded to Postfix and Dovecot, and a bounce of Postfix finds th
 
   await forward('gone@far.test');
   await send('two');
-  await eventually('the bounce', async () => sender.messages.length > 0, 120_000);
+  await eventually('the bounce', async () => sender.messages.length > 0);
   const [bounce] = sender.messages;
   t.like(bounce, { sender: '', recipients: ['a@peer.test'] });
   t.regex(bounce!.text, /^Reporting-MTA: dns; postfix\.test\r?$/m);

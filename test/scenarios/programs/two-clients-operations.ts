@@ -10,6 +10,7 @@ import { Pop3Client } from '../../gateways/pop3/client.js';
 import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { Closed } from '../../support/clients/octet-client.js';
 import type { TestNode } from '../../support/node.js';
+import { until } from '../../support/until.js';
 
 export interface StoredEmail {
   readonly folderId: string;
@@ -121,7 +122,7 @@ async function append(session: Session, _: readonly StoredEmail[], [a, b, c]: Nu
   return { isOk, mayEnd: [], comes: [[path, subject]], ...(path === 'Sent' && { replaces: [messageId] }) };
 }
 
-async function submit({ node, account }: Session, _: readonly StoredEmail[], [a]: Numbers): Promise<Effect> {
+async function submit({ node, account, sql }: Session, _: readonly StoredEmail[], [a]: Numbers): Promise<Effect> {
   const transport = createTransport({
     host: '127.0.0.1',
     port: port(node, 'submission'),
@@ -132,6 +133,8 @@ async function submit({ node, account }: Session, _: readonly StoredEmail[], [a]
   const raw = messageOf(subject, pick(MESSAGE_IDS, a)!).replace('me@example.test', account.email);
   await transport.sendMail({ envelope: { from: account.email, to: ['bob@example.test'] }, raw });
   transport.close();
+  // A mailbox that answers late on a busy machine places it after the reply.
+  await until(async () => (await sql`select from inbound where account_id = ${account.id} limit 1`).count === 0);
   return { isOk: true, mayEnd: [], comes: [['Sent', subject]] };
 }
 

@@ -96,7 +96,7 @@ testInBrowser('notifications are turned on by a click, open their email, and end
   await within(context.serviceWorkers()[0]!.evaluate(clicked));
   await page.waitForURL(/\/inbox\/[\da-f-]{36}$/);
   await page.getByRole('heading', { name: 'The parrot 💌' }).waitFor();
-  t.deepEqual(await page.evaluate(shown), []);
+  await until(page, async () => (await page.evaluate<unknown[]>(shown)).length === 0);
 
   await devTools.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await within(known), data });
   await until(page, async () => (await page.evaluate<unknown[]>(shown)).length === 1);

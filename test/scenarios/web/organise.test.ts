@@ -24,6 +24,10 @@ async function make(page: Page, what: 'label' | 'folder', name: string): Promise
   await page.keyboard.press('Enter');
 }
 
+/** A form gives the focus back when it ends, which may be after the page shows what it has made. */
+const ended = (page: Page, form: string): Promise<void> =>
+  page.getByRole('form', { name: form }).waitFor({ state: 'detached' });
+
 async function choose(page: Page, name: string, item: string): Promise<void> {
   const button = page.getByRole('button', { name: `Actions on ${name}` });
   await button.focus();
@@ -38,7 +42,7 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   for (const name of ['Paid', 'Work', 'Home']) {
     await make(page, 'label', name);
     await link(page, name).waitFor();
-    await page.getByRole('form', { name: 'New label' }).waitFor({ state: 'detached' });
+    await ended(page, 'New label');
   }
   await shows(two.page, 'Paid', 'Work', 'Home');
 
@@ -46,7 +50,7 @@ testInBrowser('labels are made, changed, ordered and deleted, and another window
   await page.getByText('Choose another name: this one is the name of another label or folder.').waitFor();
   t.deepEqual(await accessibilityFaults(one), []);
   await page.keyboard.press('Escape');
-  await page.getByRole('form', { name: 'New label' }).waitFor({ state: 'detached' });
+  await ended(page, 'New label');
 
   await choose(page, 'Home', 'Move up');
   await shows(page, 'Paid', 'Home', 'Work');
@@ -89,11 +93,13 @@ testInBrowser(
     const { page, faults } = window;
     await page.getByRole('button', { name: 'Folders' }).first().click();
     await make(page, 'folder', 'Projects');
+    await ended(page, 'New folder');
     await choose(page, 'Projects', 'New folder in it');
     await page.getByLabel('Name of the folder').fill('Aqueduct');
     t.deepEqual(await accessibilityFaults(window), []);
     await page.getByRole('button', { name: 'Make' }).click();
     await shows(page, 'Projects', 'Aqueduct');
+    await ended(page, 'New folder');
     t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 
     await choose(page, 'Aqueduct', 'Change name and place');
@@ -183,6 +189,8 @@ testInBrowser('a filter made from an email is tested, saved, and labels the next
   t.deepEqual(await accessibilityFaults(window), []);
   await page.getByRole('button', { name: 'Delete Bills' }).click();
   await until(async () => (await order()).length === 1);
+  // Before it, the move can still be undone.
+  await page.getByText('Filter Bills deleted').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await until(async () => (await order())[0] === 'Bills');
   const filters = await client.get<{ name: string; isEnabled: boolean; markAsRead: boolean }[]>('/api/filters');

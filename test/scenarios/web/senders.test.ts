@@ -59,6 +59,12 @@ testInBrowser('pictures of a proven sender are shown in every window, until the 
   await page.getByRole('button', { name: 'No longer show pictures of news@koehler.test' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
   t.deepEqual(await remembered(), []);
+  // The other window has heard of it.
+  await other.page.getByRole('link', { name: 'Settings' }).click();
+  await other.page.getByRole('heading', { name: 'General' }).waitFor();
+  const isRemembered = other.page.getByRole('button', { name: 'No longer show pictures of news@koehler.test' });
+  await isRemembered.waitFor({ state: 'detached' });
+  await other.page.goBack();
   await read(other.page, 'First');
   await other.page.getByRole('button', { name: 'Show pictures' }).waitFor();
   await picture(other.page).waitFor({ state: 'detached' });

@@ -51,8 +51,13 @@ testInBrowser(
     await edit();
     await subject.fill('invoice');
     const isOn = other.page.getByRole('checkbox', { name: 'Bills' });
+    const heard = one.page.waitForResponse(async (response) => {
+      const isRead = response.request().method() === 'GET' && new URL(response.url()).pathname === '/api/filters';
+      return isRead && ((await response.json()) as readonly Stored[])[0]?.isEnabled === false;
+    });
     await isOn.uncheck();
     await until(async () => (await stored())[0]?.isEnabled === false);
+    await heard;
     t.is(await subject.inputValue(), 'invoice');
     await one.page.getByRole('button', { name: 'Save', exact: true }).click();
     await other.page.getByText('invoice').waitFor();

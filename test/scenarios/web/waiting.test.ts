@@ -2,6 +2,7 @@
 import type { Page, Route } from 'playwright-core';
 import { accessibilityFaults, testInBrowser } from '../../support/browser/browser.js';
 import { deliver, startPageNode } from '../../support/browser/page-node.js';
+import { until } from '../../support/until.js';
 
 const COUNTS = `document.querySelector('.list-counts')`;
 const FROM = 'Mirjam Köhler <mirjam@koehler.test>';
@@ -34,7 +35,7 @@ testInBrowser('folders, rows and the head of an email are there before slow repl
   await page.getByRole('link', { name: /^Inbox/ }).waitFor();
   await page.getByRole('option', { name: 'Contract' }).waitFor();
   // On a slow machine the page shows the profile that it has kept meanwhile.
-  t.true(profile.held.length > 0);
+  await until(() => profile.held.length > 0);
   await profile.release();
   await page.getByText(account.email, { exact: true }).first().waitFor();
 
@@ -85,8 +86,11 @@ testInBrowser('keys are listed by what they are for; Cc unfolds; a draft that is
   const { open } = await startPageNode(t, 'zoe');
   const window = await open();
   const { page, faults } = window;
+  // The keys of a list are bound when it is read.
+  await page.getByText(/^printf /).waitFor();
   await page.keyboard.press('?');
   const sheet = page.getByRole('dialog');
+  await sheet.getByRole('heading', { level: 3 }).first().waitFor();
   const groups = ['In the list', 'Act on emails', 'Write', 'Go to', 'Everywhere'];
   t.deepEqual(await sheet.getByRole('heading', { level: 3 }).allTextContents(), groups);
   await sheet.getByRole('region', { name: 'Act on emails' }).getByText('Undo the last action').waitFor();

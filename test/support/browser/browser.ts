@@ -14,10 +14,18 @@ export const BROWSER_TEST_MS = 600_000;
 /** A step that waits for this long fails before its test does, and says what it waits for. */
 export const STEP_MS = 240_000;
 
-/** An offer to undo stands for ten seconds; a busy machine takes longer between two steps of a test. */
+/**
+ * An offer to undo stands for ten seconds, also over a reload; a busy machine takes longer between two steps of a test. What a page keeps of
+ * it is changed whenever it is kept: an action that ends later keeps its offer again.
+ */
 const LASTING_OFFERS = `{
   const set = window.setTimeout;
   window.setTimeout = (run, ms, ...rest) => set(run, ms === 10000 ? 600000 : ms, ...rest);
+  const keep = Storage.prototype.setItem;
+  Storage.prototype.setItem = function (key, text) {
+    const isOffer = key === 'mansio.undo';
+    keep.call(this, key, isOffer ? JSON.stringify({ ...JSON.parse(text), until: Date.now() + 600000 }) : text);
+  };
 }`;
 
 /** A worker would load the whole page again for each window, so only windows that need it have one. */
