@@ -9,6 +9,7 @@ import { ProviderUnavailable } from '../../../src/auth/oidc/bounded-json.js';
 import { createTokenVerifier, isToken } from '../../../src/auth/oidc/token-verifier.js';
 import { startProvider } from '../../support/peers/oidc-provider.js';
 import test from '../../support/test.js';
+import { until } from '../../support/until.js';
 
 const log = { debug() {} };
 const MINUTE = 60_000;
@@ -90,7 +91,7 @@ test('a token must be of the issuer, for us, and valid now', async (t) => {
   const good = { aud: 'mansio' };
   t.like(await verify(await provider.token(good)), { subject: 'anna' });
   t.like(await verify(await provider.token({ aud: ['other', 'mansio'] })), { subject: 'anna' });
-  t.like(await verify(await provider.token({ ...good, exp: seconds() - 2, nbf: seconds() + 2 })), { subject: 'anna' });
+  t.like(await verify(await provider.token({ ...good, exp: seconds() - 1, nbf: seconds() + 2 })), { subject: 'anna' });
   const bad: Record<string, unknown>[] = [
     { aud: 'other' },
     { aud: undefined },
@@ -313,7 +314,7 @@ test('an issuer may end in a slash', async (t) => {
 const USER_INFO = '/userinfo';
 
 /** Starts a provider with a UserInfo endpoint, which records what it was shown. */
-async function withUserInfo(t: ExecutionContext, respond: RequestListener) {
+async function withUserInfo(t: ExecutionContext, respond: RequestListener, timeoutMs?: number) {
   const shown: (string | undefined)[] = [];
   const provider = await madeUp(t, (base) => ({
     [DISCOVERY]: { issuer: base, jwks_uri: `${base}/keys`, userinfo_endpoint: base + USER_INFO },
@@ -323,7 +324,7 @@ async function withUserInfo(t: ExecutionContext, respond: RequestListener) {
       respond(request, response);
     }) as RequestListener,
   }));
-  return { shown, ...verifierOf(provider.base, undefined, 500) };
+  return { shown, ...verifierOf(provider.base, undefined, timeoutMs) };
 }
 
 const json =
@@ -352,16 +353,24 @@ test('a UserInfo endpoint that refuses the token tells nothing, and is not asked
 });
 
 test('a UserInfo endpoint that fails, hangs or floods is for later', async (t) => {
+  const good = json({ sub: 'anna', email: 'anna@example.test' });
   let respond: RequestListener = (_request, response) => response.writeHead(500).end();
-  const { userInfo } = await withUserInfo(t, (request, response) => respond(request, response));
-  const unavailable = () => t.throwsAsync(userInfo('token', 'anna'), { instanceOf: ProviderUnavailable });
-  await unavailable();
-  respond = () => {};
-  await unavailable();
+  const { userInfo } = await withUserInfo(t, (...asked) => respond(...asked));
+  const isForLater = (asked: Promise<unknown>) => t.throwsAsync(asked, { instanceOf: ProviderUnavailable });
+  await isForLater(userInfo('token', 'anna'));
   respond = json({ sub: 'anna', email: 'x'.repeat(600_000) });
-  await unavailable();
-  respond = json({ sub: 'anna', email: 'anna@example.test' });
+  await isForLater(userInfo('token', 'anna'));
+  respond = good;
   t.like(await userInfo('token', 'anna'), { email: 'anna@example.test' });
+  // Only an endpoint that hangs has little time, in which a busy machine may not manage a good answer: it is asked until it does.
+  const { userInfo: inHaste, clock } = await withUserInfo(t, (...asked) => respond(...asked), 500);
+  respond = () => {};
+  await isForLater(inHaste('token', 'anna'));
+  respond = good;
+  await until(async () => {
+    clock.now += 6_000;
+    return (await inHaste('token', 'anna').catch(() => undefined))?.email === 'anna@example.test';
+  });
 });
 
 test('a provider without a UserInfo endpoint, or with an unsafe one, tells nothing', async (t) => {
