@@ -259,9 +259,12 @@ test('every event has the form that the AsyncAPI document tells, and folders fol
   const busy = keepBusy(t, account, { http: baseOf, mx: () => `127.0.0.1:${port(node, 'mx')}` });
   await busy.more(60);
   await client.request('PUT', '/api/preferences', { body: { theme: 'dark' } });
+  // Events come in the order of the log: once the last one is here, all are.
+  const last = when(client.events$, ({ type }) => type === 'FolderDeleted');
   const { id } = await client.request('POST', '/api/folders', { body: { name: 'Work' } });
   await client.request('DELETE', '/api/folders/{id}', { params: { id } });
   await busy.stop();
+  await last;
   await firstValueFrom(client.folders$.pipe(filter((folders) => folders.every((folder) => folder.id !== id))));
   const { total } = await client.request('GET', '/api/emails').then(({ totalCount }) => ({ total: totalCount }));
   const inbox = client.folders$.pipe(
