@@ -11,6 +11,7 @@ import type { ListView, MansioClient } from '../../src/client/client-types.js';
 import { placed } from '../support/clients/placed.js';
 import { startTestNode } from '../support/node.js';
 import test from '../support/test.js';
+import { until } from '../support/until.js';
 import { MemoryStorage } from './offline/memory-storage.js';
 
 const when = <T>(stream$: Observable<T>, isIt: (value: T) => boolean): Promise<T> =>
@@ -44,7 +45,7 @@ test('reading goes on without a server, and what is done is sent later', async (
   const [unread, read] = items;
   await firstValueFrom(first.email(read!.id));
   // A list is stored within a second of its last change.
-  while (window.keys('lists').length === 0 || window.keys('followed').length < 2) await new Promise(setImmediate);
+  await until(() => window.keys('lists').length > 0 && window.keys('followed').length >= 2);
   first.close();
   window.end();
 
@@ -63,7 +64,7 @@ test('reading goes on without a server, and what is done is sent later', async (
   second.act.markRead([unread!.id], true);
   second.act.move([read!.id], { to: 'archive' });
   await when(second.list({ folder: 'inbox' }), ({ total, unread: count }) => total === 1 && count === 0);
-  while (offline.keys('actions').length < 2) await new Promise(setImmediate);
+  await until(() => offline.keys('actions').length >= 2);
   second.close();
   offline.end();
 
@@ -71,7 +72,7 @@ test('reading goes on without a server, and what is done is sent later', async (
   const third = opened(t, { baseUrl, credential: { apiKey: ann.key }, storage: online });
   const after = await when(third.list({ folder: 'inbox' }), (view) => view.total === 1 && !view.isLoading);
   t.like(after, { unread: 0, items: [{ id: unread!.id, isRead: true }] });
-  while (online.keys('actions').length > 0) await new Promise(setImmediate);
+  await until(() => online.keys('actions').length === 0);
   third.close();
   online.end();
 
@@ -81,14 +82,14 @@ test('reading goes on without a server, and what is done is sent later', async (
   t.is((await firstValueFrom(other.account$)).email, bob.email);
   await when(other.list({ folder: 'inbox' }), ({ isLoading }) => !isLoading);
   t.deepEqual([...new Set(emails)], [0]);
-  while (window.keys('emails').length > 0) await new Promise(setImmediate);
+  await until(() => window.keys('emails').length === 0);
 
   // Only the hub tells that the credential is over: nothing is asked for.
-  while (window.keys('account').length === 0) await new Promise(setImmediate);
+  await until(() => window.keys('account').length > 0);
   const { keys } = await other.request('GET', '/api/smtp-credentials');
   const { id: keyId } = keys[0]!;
   await other.request('DELETE', '/api/smtp-credentials/{keyId}', { params: { keyId } });
-  while (window.keys('account').length > 0) await new Promise(setImmediate);
+  await until(() => window.keys('account').length === 0);
   t.deepEqual([...window.keys('lists'), ...window.keys('followed')], []);
 });
 
@@ -117,12 +118,12 @@ test('a hub that refuses the credential removes nothing, unless the session is o
   const states: string[] = [];
   client.connection$.subscribe((state) => states.push(state));
   t.is((await firstValueFrom(client.account$)).email, 'ann@example.test');
-  while (storage.keys('account').length === 0 || asked.hub < 2) await new Promise(setImmediate);
+  await until(() => storage.keys('account').length > 0 && asked.hub >= 2);
   t.deepEqual(states, ['connecting', 'reconnecting']);
   t.deepEqual(storage.keys('account'), ['owner']);
   asked.isOver = true;
   await when(client.connection$, (state) => state === 'signedOut');
-  while (storage.keys('account').length > 0) await new Promise(setImmediate);
+  await until(() => storage.keys('account').length === 0);
   t.pass();
 });
 
@@ -137,7 +138,7 @@ test('a sign-out ends when nothing is kept any more', async (t) => {
   const client = createClient({ baseUrl, storage });
   t.teardown(() => client.close());
   await firstValueFrom(client.account$);
-  while (storage.keys('account').length === 0) await new Promise(setImmediate);
+  await until(() => storage.keys('account').length > 0);
   await client.signOut();
   t.deepEqual(storage.keys('account'), []);
 });
