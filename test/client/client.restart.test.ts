@@ -36,13 +36,17 @@ test('two clients stay in step while the node is killed and another takes its pl
     const states: ConnectionState[] = [];
     const views: ListView[] = [];
     client.events$.subscribe((event) => events.push(event));
-    client.connection$.subscribe((state) => states.push(state));
     client.list({ folder: 'inbox' }).subscribe((view) => views.push(view));
     return { client, events, states, views };
   });
-  for (const { client } of clients) await when(client.connection$, (state) => state === 'live');
+  // A busy node may let the first connection wait for so long that the client begins again: the states count from here.
+  for (const { client, states } of clients) {
+    await when(client.connection$, (state) => state === 'live');
+    client.connection$.subscribe((state) => states.push(state));
+  }
   const busy = keepBusy(t, account, { http: () => baseUrl, mx: () => `127.0.0.1:${mx}` });
   await busy.more(20);
+  await when(clients[0]!.client.list({ folder: 'inbox' }), ({ items }) => items.length > 0);
   await node.kill('SIGKILL');
   for (const { client } of clients) await when(client.connection$, (state) => state === 'reconnecting');
 
@@ -70,7 +74,7 @@ test('two clients stay in step while the node is killed and another takes its pl
     const isWhole = () => own().at(-1) === logged.at(-1) && own().length >= logged.length;
     if (!isWhole()) await when(client.events$, isWhole);
     t.deepEqual(own(), logged, 'each once and in order');
-    t.deepEqual(states, ['connecting', 'live', 'reconnecting', 'live']);
+    t.deepEqual(states, ['live', 'reconnecting', 'live']);
     t.true(views.every(({ error }) => error === undefined));
   }
 });
