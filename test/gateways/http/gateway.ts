@@ -119,6 +119,9 @@ const onePng: Pick<HttpClient, 'download'> = {
 /** The gateway hosts this domain. */
 export const HOSTED = 'example.test';
 
+/** In ms. A busy machine lets clients wait for longer than the server does by itself; a test of a limit sets it. */
+const PATIENT: Partial<HttpLimits> = { bodyMs: 600_000, stallMs: 600_000 };
+
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
   const directory = new FakeDirectory();
   const accountApi = fakeAccountApi();
@@ -199,7 +202,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       deadlineMs: options.deadlineMs ?? 60_000,
     }),
     webSockets: options.webSockets ?? [],
-    limits: options.limits ?? {},
+    limits: { ...PATIENT, ...options.limits },
     ...(cors && { cors }),
     trusted: new TrustedNetworks(options.trusted ?? []),
     log,
