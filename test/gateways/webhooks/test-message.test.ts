@@ -13,14 +13,14 @@ const storeOf = (url: string) => ({
 test('a receiver that does not answer is a failure within the deadline', async (t) => {
   for (const serve of [() => {}, (socket: { write(text: string): void }) => socket.write('HTTP/1.1 200 OK\r\nx')]) {
     const silent = await peer(t, serve);
-    const tried = webhookTest(clientOf(t), storeOf(`http://127.0.0.1:${silent.port}/`), 300);
-    const began = performance.now();
+    // The client alone would wait for longer than any test may take.
+    const client = clientOf(t, { limits: { connectMs: 3_600_000, answerMs: 3_600_000 } });
+    const tried = webhookTest(client, storeOf(`http://127.0.0.1:${silent.port}/`), 300);
     t.like(await tried('a', 'w', NOT_ABORTED), {
       result: 'failed',
       responseStatus: null,
       error: 'The receiver gave no answer in 0.3 s.',
     });
-    t.true(performance.now() - began < 5_000);
   }
 });
 
