@@ -44,7 +44,7 @@ function world(answer: (aborted: AbortSignal) => Promise<void>, stream?: AsyncIt
 }
 
 const ask = ({ port, key }: Gateway, path = '/slow') =>
-  request({ port, path, headers: { authorization: `Bearer ${key}` } }).on('error', () => {});
+  request({ host: '127.0.0.1', port, path, headers: { authorization: `Bearer ${key}` } }).on('error', () => {});
 
 test('a reply that was sent is told of once', async (t) => {
   const { route, finished, told } = world(async () => {});

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import type { ExecutionContext } from 'ava';
+import { freePort } from '../../../../dev/ports.js';
 import { type HttpOptions, startHttp } from '../../../../src/gateways/http/server/server.js';
 import { CertificateSource } from '../../../../src/net/tcp/certificate-source.js';
 import { TrustedNetworks } from '../../../../src/net/tcp/trusted-networks.js';
@@ -143,12 +144,7 @@ test('plain text at the port of TLS ends the connection, and is no matter for th
 test('a port that is in use is said, and nothing stays open', async (t) => {
   const certificates = new CertificateSource([await pairFor('a.test')]);
   const { port } = await start(t, certificates);
-  const plainPort = await new Promise<number>((resolve) => {
-    const probe = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port: free } = probe.address() as net.AddressInfo;
-      probe.close(() => resolve(free));
-    });
-  });
+  const plainPort = await freePort();
   const options = { bind: '127.0.0.1', webSockets: [], log: new FakeLog(), handler: () => Promise.reject(new Error()) };
   const again = startHttp({ ...options, port: plainPort, tls: { bind: '127.0.0.1', port, certificates } });
   await t.throwsAsync(again, { code: 'EADDRINUSE' });
