@@ -43,6 +43,8 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
       resolve(reply.toString().startsWith('PONG'));
     });
+    // It may take a connection before it answers.
+    socket.setTimeout(10_000, () => socket.destroy());
     socket.once('error', () => resolve(false));
     socket.once('close', () => resolve(false));
   });

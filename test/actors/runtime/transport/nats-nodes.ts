@@ -31,6 +31,9 @@ export function open(
   return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log, limits });
 }
 
+/** A start waits for some seconds each time. */
+const MOST_TRIES = 50;
+
 /** Opens a transport. Tries again, because a busy machine may answer later than a start waits. @throws what a server answers instead */
 export async function opened(
   clusterId: string,
@@ -40,14 +43,13 @@ export async function opened(
 ): Promise<Transport> {
   const servers = 'url' in at ? [at] : at;
   const isBusy = (error: unknown) => error instanceof BusUnavailable && error.message.includes('does not answer');
-  let transport: Transport | undefined;
-  while (transport === undefined) {
-    transport = await open(clusterId, nodeId, servers, limits).catch((error: unknown) => {
-      if (!isBusy(error)) throw error;
-      return undefined;
-    });
+  for (let tries = 1; ; tries++) {
+    try {
+      return await open(clusterId, nodeId, servers, limits);
+    } catch (error) {
+      if (!isBusy(error) || tries === MOST_TRIES) throw error;
+    }
   }
-  return transport;
 }
 
 /** Opens a transport, which is closed when the test ends. */
