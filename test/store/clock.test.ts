@@ -7,10 +7,10 @@ const HOUR_MS = 3_600_000;
 
 test('the time is of this machine until the database was asked, and then of the database', (t) => {
   const clock = new DatabaseClock();
-  t.true(Math.abs(clock.now() - Date.now()) < 1_000);
+  t.true(Math.abs(clock.now() - Date.now()) < 60_000);
   const asked = performance.now();
   clock.learn(Date.now() + HOUR_MS, asked, asked + 2);
-  t.true(Math.abs(clock.now() - Date.now() - HOUR_MS) < 1_000);
+  t.true(Math.abs(clock.now() - Date.now() - HOUR_MS) < 60_000);
 });
 
 test('an answer that took long does not replace one that came at once, but for a while', (t) => {
