@@ -18,7 +18,7 @@ test('people who write get one reply from the address they wrote to; lists and b
   const vacation = { isEnabled: true, textBody: 'I am away.', htmlBody: '<p>I am away.</p>', intervalDays: 3 };
   t.is((await client.request('PUT', '/api/vacation', { ...vacation, intervalDays: 31 })).status, 400);
   t.is((await client.request('PUT', '/api/vacation', { isEnabled: true })).status, 400);
-  t.is((await client.request('PUT', '/api/vacation', { ...vacation, textBody: ' \n' })).status, 400);
+  t.is((await client.request('PUT', '/api/vacation', { isEnabled: true, textBody: ' \n' })).status, 400);
   t.is((await client.request('PUT', '/api/vacation', vacation)).status, 204);
   t.like(await client.get<object>('/api/vacation'), { ...vacation, subject: null, startsAt: null, endsAt: null });
   const smtp = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
