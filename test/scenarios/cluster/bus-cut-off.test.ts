@@ -4,11 +4,17 @@ import { CLUSTER_ACCOUNTS } from '../../support/amounts.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 import { Witness } from './support/witness.js';
 
 testWith('nats-server')('a node that is cut off from the bus alone takes mail for the others', async (t) => {
   t.timeout(600_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, viaProxies: true });
+  const cluster = await startCluster(t, {
+    nodes: 3,
+    accounts: CLUSTER_ACCOUNTS,
+    leaseTtlMs: PATIENT_TTL_MS,
+    viaProxies: true,
+  });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load({ answerMs: 3_000 });

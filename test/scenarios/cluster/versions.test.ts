@@ -22,6 +22,7 @@ import { askRaw } from '../../support/cluster/raw-request.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
+import { PATIENT_TTL_MS } from './support/roll.js';
 import { Witness } from './support/witness.js';
 
 /** In ms. The older node renews its leases in this process, which may be busy. */
@@ -29,7 +30,7 @@ const TTL_MS = 30_000;
 
 testWith('nats-server')('what a newer node says is passed over, and not what it is about', async (t) => {
   t.timeout(600_000);
-  const cluster = await startCluster(t, { nodes: 2, accounts: 6 });
+  const cluster = await startCluster(t, { nodes: 2, accounts: 6, leaseTtlMs: PATIENT_TTL_MS });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load();

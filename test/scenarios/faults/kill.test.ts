@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
 import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { KILLS } from '../../support/amounts.js';
-import { type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
+import { type EmailList, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
@@ -120,7 +120,8 @@ async function loadUntilKilled(
     const account = accounts[round % accounts.length]!;
     const client = new MailboxClient(node, account.key);
     for (;;) {
-      for (const [i, { id, subject }] of (await client.inbox()).slice(0, 10).entries()) {
+      const { items } = await client.getPatiently<EmailList>('/api/emails?pageSize=10');
+      for (const [i, { id, subject }] of items.entries()) {
         if (i % 5 === 4) {
           done.removing.add(subject);
           const { status } = await client.request('DELETE', `/api/emails/${id}`);

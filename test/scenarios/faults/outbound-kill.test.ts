@@ -176,7 +176,8 @@ function recipientsOf(n: number): Recipient[] {
 async function inFlight(node: TestNode, senders: readonly TestAccount[]): Promise<number> {
   let total = 0;
   for (const { key } of senders) {
-    const { totalCount } = await new MailboxClient(node, key).get<{ totalCount: number }>('/api/outbound/outbox');
+    const outbox = new MailboxClient(node, key).getPatiently<{ totalCount: number }>('/api/outbound/outbox');
+    const { totalCount } = await outbox;
     total += totalCount;
   }
   return total;

@@ -21,6 +21,10 @@ export interface EmailView extends ListedEmail {
   readonly attachments: readonly { readonly id: string; readonly fileName: string; readonly size: number }[];
 }
 
+/** Each try may take as long as a node waits for a mailbox. */
+const MOST_TRIES = 30;
+const PAUSE_MS = 50;
+
 export class MailboxClient {
   readonly #base: string;
   readonly #key: string;
@@ -50,6 +54,20 @@ export class MailboxClient {
     const response = await this.request('GET', path);
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
+  }
+
+  /**
+   * Asks again while the answer is 503: a node that has just started, and has much to do, may have no time for a request yet. @throws like
+   * `get`, and when there is no node any more
+   */
+  async getPatiently<T>(path: string): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const response = await this.request('GET', path);
+      if (response.status === 200) return (await response.json()) as T;
+      const text = await response.text();
+      if (response.status !== 503 || tries === MOST_TRIES) throw new Error(`${path}: ${response.status} ${text}`);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
   }
 
   /** Returns every email of the inbox, the newest first. */
