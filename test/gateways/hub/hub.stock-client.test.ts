@@ -11,6 +11,7 @@ import {
   testHub,
   unreadCount,
 } from '../../support/hub-fakes.js';
+import { patiently } from '../../support/patience.js';
 import { startWsServer } from '../../support/peers/ws-server.js';
 import test from '../../support/test.js';
 
@@ -27,6 +28,7 @@ async function startHub() {
   return { directory, mailboxes, hub, server, logText: text };
 }
 
+/** The client measures real time, and waits for long: a busy machine must not end its connection. */
 function build(url: string, token: string, options: { skipNegotiation?: boolean; query?: string } = {}): HubConnection {
   return new HubConnectionBuilder()
     .withUrl(url + (options.query ?? ''), {
@@ -34,6 +36,7 @@ function build(url: string, token: string, options: { skipNegotiation?: boolean;
       ...(options.skipNegotiation ? { skipNegotiation: true, transport: HttpTransportType.WebSockets } : {}),
     })
     .withAutomaticReconnect([0, 0, 0])
+    .withServerTimeout(600_000)
     .configureLogging(LogLevel.None)
     .build();
 }
@@ -52,7 +55,8 @@ function record(client: HubConnection) {
   return {
     async atLeast(count: number) {
       wanted = count;
-      if (seen.length < wanted) await new Promise<void>((resolve) => (enough = resolve));
+      const more = () => new Promise<void>((resolve) => (enough = resolve));
+      if (seen.length < wanted) await patiently(more(), () => `${count} events; so far: ${JSON.stringify(seen)}`);
       return seen;
     },
   };

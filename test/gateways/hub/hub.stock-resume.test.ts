@@ -8,6 +8,7 @@ import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { HubOptions } from '../../../src/gateways/hub/hub.js';
 import { EventBus } from '../../support/event-bus.js';
 import { emailRemoved, FakeDirectory, recordingLog, testHub } from '../../support/hub-fakes.js';
+import { patiently } from '../../support/patience.js';
 import { startWsServer } from '../../support/peers/ws-server.js';
 import test from '../../support/test.js';
 
@@ -24,10 +25,12 @@ async function startNode(t: ExecutionContext, bus: EventBus, limits: HubOptions[
   return { hub, server, url: `${server.url}?resume=true`, logText: text };
 }
 
+/** The client measures real time, and waits for long: a busy machine must not end its connection. */
 function build(url: string): HubConnection {
   return new HubConnectionBuilder()
     .withUrl(url, { accessTokenFactory: () => 'token' })
     .withAutomaticReconnect([0, 0, 0, 10, 100])
+    .withServerTimeout(600_000)
     .configureLogging(LogLevel.None)
     .build();
 }
@@ -54,7 +57,9 @@ function application(client: HubConnection) {
     resume,
     cursor: () => cursor,
     async until(holds: () => boolean) {
-      while (!holds()) await new Promise<void>((resolve) => (heard = resolve));
+      const next = () => new Promise<void>((resolve) => (heard = resolve));
+      while (!holds())
+        await patiently(next(), () => `${holds}; so far: ${deleted.length} events, ${answers.length} answers`);
     },
   };
 }

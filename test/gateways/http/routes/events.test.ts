@@ -10,6 +10,7 @@ import { runs } from '../../../support/amounts.js';
 import { openEventStream } from '../../../support/clients/event-stream-client.js';
 import { EventBus } from '../../../support/event-bus.js';
 import { attempted, emailAdded, emailRemoved, readChanged, unreadCount } from '../../../support/hub-fakes.js';
+import { patiently } from '../../../support/patience.js';
 import { startBalancer } from '../../../support/peers/balancer.js';
 import test from '../../../support/test.js';
 import { testWith } from '../../../support/test-with.js';
@@ -262,7 +263,8 @@ test('EventSource follows the stream, and continues at another node by itself wh
   const positions: string[] = [];
   let heard = () => {};
   const until = async (holds: () => boolean) => {
-    while (!holds()) await new Promise<void>((resolve) => (heard = resolve));
+    const next = () => new Promise<void>((resolve) => (heard = resolve));
+    while (!holds()) await patiently(next(), () => `events; so far: ${deleted}, positions ${positions}`);
   };
   source.addEventListener('Position', ({ lastEventId }) => {
     positions.push(lastEventId);
