@@ -7,6 +7,7 @@ import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import { type LoginAttempt, SignIn } from '../../src/auth/sign-in.js';
 import test from '../support/test.js';
+import { until } from '../support/until.js';
 
 const ALICE = 'alice@example.test';
 const OWNER: Principal = { accountId: 'alice', email: ALICE, scopes: ['imap'], keyId: 'k', serviceWide: false };
@@ -86,7 +87,7 @@ test('a refusal waits, and a right credential does not', async (t) => {
     isOver = true;
   });
   t.is((await attempt('right')).kind, 'open');
-  while (logged.length < 2) await new Promise(setImmediate);
+  await until(() => logged.length >= 2);
   t.is((await attempt('right')).kind, 'open');
   t.false(isOver);
 });

@@ -36,6 +36,7 @@ import { targetUrlFault } from '../../../src/net/http-client/target-url.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { type FakeSending, fakeSending } from '../../support/fake-sending.js';
+import { patiently } from '../../support/patience.js';
 import { fakeAccountApi, fakeWebhookTest } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
 import { startMailboxes, type TestMailboxes } from './mailboxes.js';
@@ -120,7 +121,7 @@ const onePng: Pick<HttpClient, 'download'> = {
 export const HOSTED = 'example.test';
 
 /** In ms. A busy machine lets clients wait for longer than the server does by itself; a test of a limit sets it. */
-const PATIENT: Partial<HttpLimits> = { bodyMs: 600_000, stallMs: 600_000 };
+export const PATIENT: Partial<HttpLimits> = { bodyMs: 600_000, stallMs: 600_000 };
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
   const directory = new FakeDirectory();
@@ -256,9 +257,9 @@ export function exchangeBytes(
   bytes: string | Uint8Array,
   until: (got: string) => boolean,
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
+  let got = '';
+  const answered = new Promise<string>((resolve, reject) => {
     const socket = net.connect(port, '127.0.0.1');
-    let got = '';
     socket.on('data', (chunk) => {
       got += chunk.toString('latin1');
       if (until(got)) {
@@ -273,6 +274,7 @@ export function exchangeBytes(
     socket.on('close', () => resolve(got));
     socket.write(bytes);
   });
+  return patiently(answered, () => `an answer; so far: ${got}`);
 }
 
 export const closed = (): boolean => false;

@@ -2,6 +2,7 @@
 import type { TokenVerifier } from '../../../../src/auth/oidc/token-verifier.js';
 import { emailRemoved } from '../../../support/hub-fakes.js';
 import test from '../../../support/test.js';
+import { until } from '../../../support/until.js';
 import { dataOf, isEnded, MINE, OTHER, startNode, TOKEN } from './event-node.js';
 
 test('a stream ends with its key, with its account and with the node', async (t) => {
@@ -113,9 +114,9 @@ test('a client that leaves in silence is noticed', async (t) => {
   await client.until(() => client.events.length === 1);
   t.is(streams.count, 1);
   client.close();
-  while (streams.count > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => streams.count === 0);
   t.is(bus.subscriptions, 0);
-  while (durations.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => durations.length > 0);
 });
 
 test('a stream that cannot begin is an error, and takes no place', async (t) => {

@@ -8,7 +8,7 @@ import { TrustedNetworks } from '../../../../src/net/tcp/trusted-networks.js';
 import { V2_LOCAL, v1, v2 } from '../../../support/proxy-protocol.js';
 import test from '../../../support/test.js';
 import { FakeLog } from '../fakes.js';
-import { closed, exchangeBytes } from '../gateway.js';
+import { closed, exchangeBytes, PATIENT } from '../gateway.js';
 
 const CLIENT = '203.0.113.7';
 const MIB = 1024 * 1024;
@@ -37,6 +37,7 @@ async function start(
     port: 0,
     webSockets: [],
     trusted: new TrustedNetworks(trusted),
+    limits: PATIENT,
     log,
     async handler(request): Promise<HttpReply> {
       const [, what, size] = request.path.split('/');
