@@ -4,10 +4,10 @@ import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { CheckChain } from '../../../src/message-checks/check-chain.js';
 import { dmarcCheck } from '../../../src/message-checks/dmarc-check.js';
 import { createAuthenticator } from '../../../src/message-checks/mailauth/authenticator.js';
-import { createResolver } from '../../../src/net/dns/resolver.js';
 import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { HOST, PATIENCE_MS, signed, silent, zones } from '../../message-checks/mailauth/peers.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
+import { patientDns } from '../../support/peers/patient-dns.js';
 import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';
 
@@ -21,9 +21,8 @@ async function authenticating(t: ExecutionContext, { dmarcReject = 'tag', ...ove
     '_dmarc.local.test': zones()['_dmarc.peer.test']!,
   });
   t.teardown(() => dns.close());
-  const resolver = createResolver({ servers: [dns.address], timeoutMs: PATIENCE_MS, tries: 1 });
   const authenticate = createAuthenticator({
-    ...{ dns: resolver, hostname: HOST, rejectsAnonymous: dmarcReject === 'reject', log: silent },
+    ...{ dns: patientDns(dns), hostname: HOST, rejectsAnonymous: dmarcReject === 'reject', log: silent },
     deadlineMs: PATIENCE_MS,
   });
   const checks = new CheckChain([dmarcCheck(dmarcReject)], silent);

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { startDnsServer, type Zone } from '../../../dev/servers/dns-server.js';
 import { type BlockList, BlockLists, shownZone } from '../../../src/message-checks/clients/block-lists.js';
-import { createResolver } from '../../../src/net/dns/resolver.js';
+import { patientDns } from '../../support/peers/patient-dns.js';
 import test from '../../support/test.js';
 import { until } from '../../support/until.js';
 import { silent } from '../mailauth/peers.js';
@@ -21,7 +21,7 @@ async function start(t: ExecutionContext, zones: Record<string, Zone>, lists = [
     return dns.close();
   });
   const counted: string[] = [];
-  const resolver = createResolver({ servers: [dns.address], timeoutMs: 60_000, tries: 1, signal: ended.signal });
+  const resolver = patientDns(dns, { signal: ended.signal });
   const blockLists = new BlockLists({
     lists,
     dns: resolver,

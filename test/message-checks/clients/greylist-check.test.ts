@@ -3,7 +3,7 @@ import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { CheckChain } from '../../../src/message-checks/check-chain.js';
 import { type Greylist, greylistCheck, greylistNetwork } from '../../../src/message-checks/clients/greylist-check.js';
 import type { CheckedMessage, Verdict } from '../../../src/message-checks/content-check.js';
-import { createResolver } from '../../../src/net/dns/resolver.js';
+import { patientDns } from '../../support/peers/patient-dns.js';
 import test from '../../support/test.js';
 import { silent } from '../mailauth/peers.js';
 
@@ -68,7 +68,7 @@ test('an address without a name is doubtful; when DNS gives no answer, nothing i
     '7.2.0.192.in-addr.arpa': { rcode: 'SERVFAIL' },
   });
   t.teardown(() => dns.close());
-  const { judge } = greylisting('waiting', createResolver({ servers: [dns.address] }) as never);
+  const { judge } = greylisting('waiting', patientDns(dns) as never);
   t.is(await judge({ address: '192.0.2.9' }), 'accept');
   t.is(await judge({ address: '192.0.2.8' }), 'defer');
   t.is(await judge({ address: '192.0.2.7' }), 'accept');

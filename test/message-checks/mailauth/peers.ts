@@ -10,8 +10,8 @@ import { CheckChain, type Judgement } from '../../../src/message-checks/check-ch
 import { type DmarcSetting, dmarcCheck } from '../../../src/message-checks/dmarc-check.js';
 import { type AuthenticatorOptions, createAuthenticator } from '../../../src/message-checks/mailauth/authenticator.js';
 import { createSigner } from '../../../src/message-checks/mailauth/signing.js';
-import { createResolver } from '../../../src/net/dns/resolver.js';
 import type { SigningKey, SigningKeyStore } from '../../../src/store/signing-keys.js';
+import { patientDns } from '../../support/peers/patient-dns.js';
 
 export const HOST = 'mx.example.test';
 export const PEER_ADDRESS = '192.0.2.1';
@@ -22,7 +22,7 @@ const WEAK = generateKeyPairSync('rsa', { modulusLength: 512 });
 
 export const silent = pino({ level: 'silent' });
 
-/** No answer of DNS is late, however busy the machine is. */
+/** For the look-ups of a message: none is late, however busy the machine is. */
 export const PATIENCE_MS = 60_000;
 
 export function keyRecord(key: DkimKey): Zone {
@@ -109,10 +109,7 @@ export async function startPeers(
     ended.abort();
     return dns.close();
   });
-  const resolver = createResolver({
-    ...{ servers: [dns.address], timeoutMs: PATIENCE_MS, tries: 1 },
-    signal: ended.signal,
-  });
+  const resolver = patientDns(dns, { signal: ended.signal });
   return {
     dns,
     async authenticate(message, origin = {}, { dmarcReject = 'tag', ...options } = {}, meanwhile = undefined) {

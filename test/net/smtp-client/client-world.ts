@@ -7,9 +7,9 @@ import { startDnsServer, type Zone } from '../../../dev/servers/dns-server.js';
 import { type RemoteOptions, startBareServer, startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
 import type { DeliveryReport, DeliveryTask } from '../../../src/actors/delivery/delivery-transport.js';
 import { DeliveryScheduler, type SchedulerLimits } from '../../../src/actors/delivery/scheduler/scheduler.js';
-import { createResolver } from '../../../src/net/dns/resolver.js';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../../src/net/smtp-client/smtp-transport.js';
 import type { StsPolicy } from '../../../src/store/sts-policies.js';
+import { patientDns } from '../../support/peers/patient-dns.js';
 
 export const MESSAGE = 'From: a@sender.test\r\nTo: b@remote.test\r\nSubject: hi\r\n\r\nhello\r\n';
 
@@ -26,8 +26,9 @@ export interface WorldOptions extends Omit<Partial<SmtpTransportOptions>, 'limit
 
 export type World = Awaited<ReturnType<typeof world>>;
 
-export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20_000, ...options }: WorldOptions = {}) {
+export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs, ...options }: WorldOptions = {}) {
   const dns = await startDnsServer(zones);
+  const ended = new AbortController();
   const port = options.port ?? (await freePort());
   const texts = new Map<string, Buffer>();
   const policies = new Map<string, StsPolicy>();
@@ -41,7 +42,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
     emails: Number.POSITIVE_INFINITY,
   });
   const transport = createSmtpTransport({
-    dns: createResolver({ servers: [dns.address], timeoutMs: dnsTimeoutMs, tries: 1 }),
+    dns: patientDns(dns, { ...(dnsTimeoutMs !== undefined && { timeoutMs: dnsTimeoutMs }), signal: ended.signal }),
     blobs: {
       read: async (hash, start, end) => texts.get(hash)!.subarray(start, end),
       async *stream(hash, start, end) {
@@ -64,6 +65,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
   });
   t.teardown(async () => {
     await transport.close(0);
+    ended.abort();
     await dns.close();
   });
 
