@@ -14,6 +14,7 @@ import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox
 import { deferred } from '../../support/deferred.js';
 import test from '../../support/test.js';
 import { turn } from '../../support/turns.js';
+import { until } from '../../support/until.js';
 
 type Account = Awaited<ReturnType<typeof openWorld>>['accounts'][number];
 
@@ -105,8 +106,11 @@ test('messages that come while the store is at work are placed by one statement,
   await world.sql.begin(async (tx) => {
     await tx`select from accounts where id = ${locked!.id} for update`;
     labelling = world.mailboxes.of(locked!.id).ask('createLabel', { name: 'Büro', color: '#000000', sortOrder: 0 });
-    const blocked = async () => (await tx`select from pg_locks where not granted`).length > 0;
-    while (!(await blocked()));
+    await until(async () => {
+      const waiting = await tx`
+        select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+      return waiting.length > 0;
+    });
     const first = send(world, others.slice(0, 2), '1');
     await turn();
     sending = Promise.all([first, send(world, others.slice(1), '2')]);

@@ -1,4 +1,6 @@
 // Waits until a condition becomes true, and names it in the error when it does not.
+import { patiently } from '../../../support/patience.js';
+
 const FIRST_LOOK_MS = 5;
 const LOOK_MS = 100;
 /** A machine that is busy with other tests may need this long; on an idle one no wait takes a tenth of it. */
@@ -11,7 +13,8 @@ export async function eventually<T>(what: string, holds: () => T | Promise<T>, w
   let last: unknown;
   for (;;) {
     try {
-      const held = await holds();
+      // A look that hangs is given up at the end too.
+      const held = await patiently(Promise.resolve(holds()), () => what, Math.max(1, deadline - Date.now()));
       if (held) return held;
       last = held;
     } catch (error) {
