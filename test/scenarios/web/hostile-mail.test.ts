@@ -15,8 +15,8 @@ import { HOSTILE_DOMAIN, type HostileMessage, hostileMessages } from '../../web/
 
 /** A host that the browser is told to contact at the end, so that its log proves to have such hosts. */
 const CONTROL = `control.${HOSTILE_DOMAIN}`;
-/** Families of messages that wait for a click. */
-const PRESSED = new Set(['address', 'cover', 'deception', 'form', 'handler', 'mathml', 'svg']);
+/** Families of messages that wait for a click. A link that deceives goes where its title says, as whoever presses it wants. */
+const PRESSED = new Set(['address', 'cover', 'form', 'handler', 'mathml', 'svg']);
 /** Connections over which the messages come. */
 const CONNECTIONS = 4;
 
