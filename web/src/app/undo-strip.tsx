@@ -59,11 +59,18 @@ async function takeBack(): Promise<void> {
   if (taken === undefined) return;
   undo.dismiss();
   takingBack.is = true;
+  // The offer of what the reader does meanwhile stays.
+  let said = strip.peek();
+  const say = (text: string, ms: number) => {
+    if (strip.peek() !== said) return;
+    undo.say(text, ms);
+    said = strip.peek();
+  };
   // What takes its time says so.
-  const patience = setTimeout(() => undo.say(t('undo.undoing'), LONGEST_MS), PATIENCE_MS);
+  const patience = setTimeout(() => say(t('undo.undoing'), LONGEST_MS), PATIENCE_MS);
   try {
     await taken();
-    undo.say(t('undo.undone'), UNDONE_MS);
+    say(t('undo.undone'), UNDONE_MS);
   } catch (error) {
     sayFailed(error);
   } finally {
