@@ -14,6 +14,8 @@ export interface Zone {
   readonly rcode?: 'SERVFAIL' | 'REFUSED';
   /** True when the server never answers. */
   readonly silent?: boolean;
+  /** The time until the server answers, in ms. */
+  readonly delayMs?: number;
 }
 
 export interface DnsServer {
@@ -49,6 +51,7 @@ function writeService(record: { priority: number; weight: number; port: number; 
 export async function startDnsServer(zones: Readonly<Record<string, Zone>> = {}): Promise<DnsServer> {
   const known = new Map(Object.entries(zones));
   const asked: string[] = [];
+  const delayed = new Set<NodeJS.Timeout>();
   const server = dns2.createServer({
     udp: true,
     tcp: true,
@@ -63,7 +66,8 @@ export async function startDnsServer(zones: Readonly<Record<string, Zone>> = {})
       if (zone === undefined) response.header.rcode = RCODES.NXDOMAIN;
       else if (zone.rcode !== undefined) response.header.rcode = RCODES[zone.rcode];
       else response.answers.push(...(answers(known, name, type) as typeof response.answers));
-      send(response);
+      if (zone?.delayMs === undefined) send(response);
+      else delayed.add(setTimeout(() => send(response), zone.delayMs));
     },
   });
   const port = await freePort();
@@ -73,6 +77,7 @@ export async function startDnsServer(zones: Readonly<Record<string, Zone>> = {})
     zones: known,
     asked,
     close: async () => {
+      for (const answer of delayed) clearTimeout(answer);
       await server.close();
     },
   };

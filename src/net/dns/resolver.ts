@@ -63,14 +63,13 @@ const FAILED_MS = 5_000;
 /** After this many look-ups in a row that no server answered, the resolver checks whether any server answers at all. */
 const SILENT_AFTER = 5;
 const SILENT_MS = 10_000;
+/** Look-ups that ask once more at a time: each has a socket. */
+const MOST_FURTHER = 100;
 
 type Remembered = { readonly found: unknown } | { readonly failed: DnsFailure };
 
 export function createResolver(options: ResolverOptions = {}): Dns {
-  const { servers, timeoutMs = 2_000, tries = 2 } = options;
-  const resolver = new Resolver({ timeout: timeoutMs, tries });
-  if (servers !== undefined) resolver.setServers([...servers]);
-  options.signal?.addEventListener('abort', () => resolver.cancel(), { once: true });
+  const { resolver, answerFor } = asking(options);
   const remembered = lruCache<string, Remembered>(REMEMBERED);
   const underWay = new Map<string, Promise<unknown>>();
   let unanswered = 0;
@@ -89,22 +88,10 @@ export function createResolver(options: ResolverOptions = {}): Dns {
     }
   }
 
-  async function ask(name: string, type: RecordType): Promise<unknown> {
-    if (type === 'PTR') {
-      // `reverse` of Node.js would read the hosts file.
-      const reversed = reverseName(name);
-      if (reversed === undefined) throw Object.assign(new Error('not an address'), { code: 'ENOTFOUND' });
-      return resolver.resolvePtr(reversed);
-    }
-    if (type !== 'MX') return resolver.resolve(name, type);
-    // Node.js 24 and later add a `type` to each record; drop it.
-    return (await resolver.resolveMx(name)).map(({ priority, exchange }) => ({ priority, exchange }));
-  }
-
   async function resolve(name: string, type: RecordType, key: string): Promise<unknown> {
     if (performance.now() < silentUntil) throw new DnsFailure('ETIMEOUT', name, type);
     try {
-      const found = await ask(name, type);
+      const found = await answerFor(name, type);
       unanswered = 0;
       remembered.set(key, { found }, { ttl: FOUND_MS });
       return found;
@@ -137,4 +124,56 @@ export function createResolver(options: ResolverOptions = {}): Dns {
       return (await asked) as Records[T];
     },
   };
+}
+
+interface Asking {
+  readonly resolver: Resolver;
+  /** Rejects with the error of Node.js. */
+  answerFor(name: string, type: RecordType): Promise<unknown>;
+}
+
+function asking({ servers, timeoutMs = 2_000, tries = 2, signal }: ResolverOptions): Asking {
+  const newResolver = (tries: number): Resolver => {
+    const made = new Resolver({ timeout: timeoutMs, tries });
+    if (servers !== undefined) made.setServers([...servers]);
+    return made;
+  };
+  const resolver = newResolver(tries);
+  /** Those that ask once more. */
+  const further = new Set<Resolver>();
+  signal?.addEventListener('abort', () => [resolver, ...further].map((each) => each.cancel()), { once: true });
+  /**
+   * c-ares (1.32 and later) gives a server that has answered quickly as little as 250 ms for a try, whatever limit it is given. A name that
+   * takes longer is asked for once more, by a resolver that knows nothing of the server.
+   */
+  async function answerFor(name: string, type: RecordType): Promise<unknown> {
+    const began = performance.now();
+    try {
+      return await ask(resolver, name, type);
+    } catch (error) {
+      const isEarly = performance.now() - began < timeoutMs * tries && signal?.aborted !== true;
+      const mayAsk = isEarly && further.size < MOST_FURTHER;
+      if ((error as NodeJS.ErrnoException).code !== 'ETIMEOUT' || !mayAsk) throw error;
+    }
+    const again = newResolver(1);
+    further.add(again);
+    try {
+      return await ask(again, name, type);
+    } finally {
+      further.delete(again);
+    }
+  }
+  return { resolver, answerFor };
+}
+
+async function ask(resolver: Resolver, name: string, type: RecordType): Promise<unknown> {
+  if (type === 'PTR') {
+    // `reverse` of Node.js would read the hosts file.
+    const reversed = reverseName(name);
+    if (reversed === undefined) throw Object.assign(new Error('not an address'), { code: 'ENOTFOUND' });
+    return resolver.resolvePtr(reversed);
+  }
+  if (type !== 'MX') return resolver.resolve(name, type);
+  // Node.js 24 and later add a `type` to each record; drop it.
+  return (await resolver.resolveMx(name)).map(({ priority, exchange }) => ({ priority, exchange }));
 }

@@ -32,6 +32,17 @@ test('it answers from the servers it is given, and remembers', async (t) => {
   t.true(broken.temporary);
 });
 
+test('a name has its time also where others were answered quickly', async (t) => {
+  const quick = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`n${i}.example.org`, { A: ['192.0.2.1'] }]));
+  const slow = { 'slow.example.org': { A: ['192.0.2.2'], delayMs: 2_500 } };
+  const server = await startDnsServer({ ...quick, ...slow });
+  t.teardown(() => server.close());
+  const dns = createResolver({ servers: [server.address], timeoutMs: 5_000 });
+  for (const name of Object.keys(quick)) await dns.resolve(name, 'A');
+  t.deepEqual(await dns.resolve('slow.example.org', 'A'), ['192.0.2.2']);
+  t.true(server.asked.filter((question) => question === 'A slow.example.org').length > 1, 'a short try came before');
+});
+
 test('when no server answers, look-ups fail at once after a few', async (t) => {
   const port = await freePort();
   const dns = createResolver({ servers: [`127.0.0.1:${port}`], timeoutMs: 50, tries: 1 });
