@@ -1,6 +1,7 @@
 // Looks names up at a DNS server of the test, however long the process is stopped meanwhile. c-ares gives a server that has answered quickly
 // three times only a quarter of a second, whatever limit it was given, and a limit of more than 5 s counts as 5 s: on a busy machine a look-up
 // fails although its answer has arrived. Then a resolver asks that knows nothing of the server.
+import { setMaxListeners } from 'node:events';
 import type { DnsServer } from '../../../dev/servers/dns-server.js';
 import { createResolver, type Dns, DnsFailure } from '../../../src/net/dns/resolver.js';
 
@@ -14,6 +15,8 @@ export function patientDns(
   { timeoutMs = LIMITS.timeoutMs, signal }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
 ): Dns {
   const limits = { ...LIMITS, servers: [address], timeoutMs, ...(signal && { signal }) };
+  // Each resolver listens to it.
+  if (signal !== undefined) setMaxListeners(0, signal);
   const first = createResolver(limits);
   return {
     async resolve(name, type) {
