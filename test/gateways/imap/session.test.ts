@@ -7,6 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { deferred } from '../../support/deferred.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
+import { patiently } from '../../support/patience.js';
 import test from '../../support/test.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, startImap } from './gateway.js';
@@ -323,13 +324,15 @@ test('COMPRESS: what a client has sent before the OK is carried out, also when t
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     await once(socket, 'data');
-    const ended = once(accepted.find(({ remotePort }) => remotePort === socket.localPort)!, 'end');
+    // A client of another test in this process may have had the same port before.
+    const isOwn = ({ localPort, remotePort }: Socket) => localPort === gateway.port && remotePort === socket.localPort;
+    const ended = once(accepted.find(isOwn)!, 'end');
     const plain = ['v LOGIN alice@example.test alice-key', 'w STATUS INBOX (MESSAGES)', 'x COMPRESS DEFLATE', ''];
     const compressed = zlib.deflateRawSync('y NOOP\r\nz LOGOUT\r\n', { finishFlush });
     socket.end(Buffer.concat([Buffer.from(plain.join('\r\n')), compressed]));
-    await ended;
+    await patiently(ended, () => 'the server to read to the end');
     gate.resolve();
-    await once(socket, 'close');
+    await patiently(once(socket, 'close'), () => 'the end of the session');
     const received = Buffer.concat(chunks);
     const end = 'x OK DEFLATE begins now\r\n';
     const from = received.indexOf(end) + end.length;
