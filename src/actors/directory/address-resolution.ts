@@ -1,5 +1,6 @@
 // Finds what an address leads to, for every gateway and for local deliveries: an account, or the ends of an alias. The order is account,
 // alias, catch-all, whole domain, unclaimed mailbox (docs/interface/mail.md, "Aliases"). It also decides who may send as an alias.
+import { canonicalAddress } from '../../mail-format/address.js';
 import { atDomain, type Expansion, expandAlias, isCatchAll } from '../../mail-format/alias-expansion.js';
 import type { AliasRoute } from '../../store/addresses/aliases.js';
 import type { AddressRoute, DirectoryStore } from '../../store/directory.js';
@@ -43,10 +44,16 @@ export class AddressResolution {
       Promise.all(
         addresses.map(async (one) => {
           const route = await this.route(one);
-          return isAlias(route) ? route.targets : undefined;
+          return isAlias(route) ? Promise.all(route.targets.map((target) => this.#lookedUp(target))) : undefined;
         }),
       ),
     );
+  }
+
+  /** A target keeps its `+tag` only elsewhere; its domain may be hosted since the alias was added. */
+  async #lookedUp(target: string): Promise<string> {
+    if (!target.includes('+') || (await this.#domains.find(domainOf(target))) === undefined) return target;
+    return canonicalAddress(target) ?? target;
   }
 
   /** The account that gets the mail of the domain's postmaster; undefined without one. @throws StoreFault */

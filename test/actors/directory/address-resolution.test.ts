@@ -84,6 +84,15 @@ test('a domain that is another name of one has its addresses, and may have other
   t.false(await directory.maySendAs(zoe, 'ann@new.test'));
 });
 
+test('a target with a tag leads to its account when its domain is hosted since', async (t) => {
+  const { store, open, account, alias } = await start(t);
+  await account('postmaster');
+  await alias(`sales@${D}`, ['bob+work@later.test']);
+  await store.addDomain('later.test');
+  const { id } = await store.createAccount('bob@later.test', 'Bob');
+  t.deepEqual(await (await open()).recipient(`sales@${D}`), mailbox(id));
+});
+
 test('an alias that leads to nobody is an unknown address', async (t) => {
   const rejecting = await start(t);
   await rejecting.alias(`sales@${D}`, ['gone']);
